@@ -518,6 +518,10 @@ export const T = {
       'The webhook gets the events that it is subscribed to. Subscribe it on the page “Subscriptions”, or:',
     all: 'All',
     disabled: 'disabled',
+    disabledBy: {
+      WebhookGone: 'The server disabled it: it answered 410',
+      WebhookDisabled: 'The server disabled it: all attempts failed for 5 days',
+    },
     failing: 'Failing since',
     attempts: (n: number) => (n === 1 ? '1 attempt' : `${n} attempts`),
     next: 'Next attempt',
@@ -686,6 +690,7 @@ export const T = {
     hearNot: 'Do not notify of all errors',
     hearsAll: 'notified of all errors',
     hearsSome: 'notified of chosen workflows',
+    failing: 'last notice failed',
     byKey: 'by its key',
     created: 'Channel created. Send a test.',
     test: 'Send a test',

@@ -190,11 +190,70 @@ test('mails that reach no person need attention, until a channel tells of errors
     await visit.open(`/errors/${group.id}`);
     await page.getByText('only in the outbox', { exact: true }).waitFor();
     assert.equal(await page.getByText('delivered', { exact: true }).count(), 0);
-    const channel = await client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
+    // A channel that gets nothing tells no person, either.
+    receiver.answer(500);
+    const channel = await client.post('/v1/channels', { kind: 'http', name: 'Board', config: { url: receiver.url } });
     await client.put('/v1/users/me', { channels: [channel.id] });
+    await errand.send(await errand.workflow('export default () => { throw new Error("no paper") };'), {});
+    const notices = (state: string) => client.get(`/v1/deliveries?channel_id=${channel.id}&state=${state}`);
+    const [notice] = await until('the notice fails', async () => {
+      const { data } = await notices('retrying');
+      return data.length > 0 && data;
+    });
+    await errand.settled();
     await visit.open('/');
-    await page.locator('.group-link').waitFor();
-    assert.equal(await row.count(), 0);
+    const board = page.getByRole('listitem').filter({ hasText: 'Board' });
+    await board.getByText('failing', { exact: true }).waitFor();
+    assert.equal(await row.count(), 1);
+    await visit.inspect('a channel that fails');
+    await board.getByRole('link').click();
+    await page.waitForURL('**/notices?channel=*');
+    const channels = page.getByRole('region', { name: 'Channels' });
+    await channels.getByText('last notice failed').waitFor();
+    await visit.inspect('a channel that fails, among the channels');
+    receiver.answer(200);
+    await client.post(`/v1/deliveries/${notice.id}/resend`);
+    await until('the notice has come', async () => (await notices('delivered')).data.length > 0);
+    await channels.getByText('last notice failed').waitFor({ state: 'detached' });
+    await visit.open('/');
+    await page.locator('.group-link').first().waitFor();
+    assert.equal((await row.count()) + (await board.count()), 0);
+  });
+});
+
+test('a webhook that the server disabled needs attention, and says why', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default ({ $ }) => { $.send.emit({ event: 1 }); };');
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url, name: 'Shop' });
+  await client.post('/v1/webhooks', { url: receiver.url, name: 'Put aside', active: false });
+  await errand.subscribe(workflow.id, webhook.id);
+  receiver.answer(410);
+  await errand.send(workflow, {});
+  const gone = await until('the error', async () => {
+    const { data } = await client.get(`/v1/error_groups?emitter_id=${webhook.id}&code=WebhookGone`);
+    return data[0];
+  });
+  await client.put(`/v1/error_groups/${gone.id}`, { state: 'resolved' });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const why = 'The server disabled it: it answered 410';
+    await visit.signIn();
+    await visit.open('/');
+    const row = page.getByRole('listitem').filter({ hasText: 'Shop' });
+    await row.getByText(why).waitFor();
+    assert.equal(await page.getByText('Nothing needs attention.').count(), 0);
+    assert.equal(await page.getByText('Put aside').count(), 0, 'a person disabled it');
+    await visit.inspect('a webhook that the server disabled');
+    await row.getByRole('link').click();
+    await page.getByRole('link', { name: why }).waitFor();
+    await visit.inspect('why the server disabled a webhook');
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Disable' }).waitFor();
+    assert.equal(await page.getByText(why).count(), 0);
+    await visit.open('/');
+    await page.getByText('Nothing needs attention.').waitFor();
   });
 });
 

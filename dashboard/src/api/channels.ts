@@ -45,6 +45,7 @@ export async function testChannel(id: string): Promise<ChannelTest> {
 }
 
 const AGAIN_MS = 4000;
+const NEWEST_AGAIN_MS = 10_000;
 
 /** The mail that was written last; null: there is none. */
 export const newestMailQuery = queryOptions({
@@ -54,6 +55,22 @@ export const newestMailQuery = queryOptions({
     return data[0] ?? null;
   },
 });
+
+/** Of so many, those under way are passed over. */
+const NEWEST = 20;
+const ATTEMPTED: readonly Delivery['state'][] = ['delivered', 'retrying', 'exhausted'];
+
+/** The newest notice to a channel that was attempted; null: there is none. */
+export function newestNoticeQuery(channelId: string) {
+  return queryOptions({
+    queryKey: ['notices', 'newest', channelId],
+    queryFn: async ({ signal }) => {
+      const { data } = await errand.listDeliveries({ channel_id: channelId, limit: NEWEST }, { signal });
+      return data.find(({ state }) => ATTEMPTED.includes(state)) ?? null;
+    },
+    refetchInterval: NEWEST_AGAIN_MS,
+  });
+}
 
 /** Mails, or the notices to a channel. */
 export function noticesQuery(channelId: string | undefined, state: Delivery['state'] | undefined) {

@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Channel } from '../../../src/client/client.ts';
-import { channelsQuery, deleteChannel, testChannel, updateChannel } from '../api/channels.ts';
+import { channelsQuery, deleteChannel, newestNoticeQuery, testChannel, updateChannel } from '../api/channels.ts';
 import { meQuery, updateMe } from '../api/me.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -14,6 +14,7 @@ import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
+import { hasFailed } from './failing.ts';
 import { EditChannel, NewChannel } from './new-channel.tsx';
 
 /** Where notices go. */
@@ -55,6 +56,7 @@ interface RowProps {
 function Row({ channel, told, mayWrite }: RowProps) {
   const { id, kind, name, active, config } = channel;
   const isTold = told?.includes(id) ?? false;
+  const isFailing = hasFailed(useQuery(newestNoticeQuery(id)).data);
   return (
     <li className="is-stacked">
       <div className="grow">
@@ -67,8 +69,12 @@ function Row({ channel, told, mayWrite }: RowProps) {
         </div>
       </div>
       {told !== undefined && (
-        <Badge state={isTold ? 'active' : 'chosen'} text={isTold ? T.channels.hearsAll : T.channels.hearsSome} />
+        <Badge
+          state={isTold && !isFailing ? 'active' : 'chosen'}
+          text={isTold ? T.channels.hearsAll : T.channels.hearsSome}
+        />
       )}
+      {isFailing && <Badge state="failing" text={T.channels.failing} />}
       {!active && <Badge state="paused" text={T.workflows.inactive} />}
       {mayWrite && <Acts channel={channel} told={told} isTold={isTold} />}
     </li>

@@ -9,7 +9,6 @@ import { useNames } from '../api/names.ts';
 import { sessionQuery } from '../api/session.ts';
 import { shownState } from '../api/states.ts';
 import { oldestQueuedQuery } from '../api/stats.ts';
-import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { messageOf } from '../errors/fingerprint.ts';
 import { Sparkline } from '../parts/hours.tsx';
@@ -17,8 +16,8 @@ import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx'
 import { durationText } from '../parts/text/duration.ts';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, useNow } from '../parts/time.tsx';
+import { SHOWN, useBrokenChannels, useBrokenWebhooks } from './broken.tsx';
 
-const SHOWN = 6;
 /** Less is the ordinary time until a run begins. */
 const LAG_MS = 10_000;
 const SILENT = 'Silent';
@@ -94,21 +93,20 @@ interface Others {
 function useOthers(): Others {
   const names = useNames();
   const now = useNow();
-  const webhooks = useInfiniteQuery(webhooksQuery);
+  const webhooks = useBrokenWebhooks();
+  const channels = useBrokenChannels();
   const heartbeats = useQuery(heartbeatsQuery);
   const ledger = useQuery(ledgerQuery);
   const mail = useQuery(newestMailQuery);
-  const channels = useQuery(sessionQuery).data?.owner.channels ?? [];
+  const told = useQuery(sessionQuery).data?.owner.channels ?? [];
   // Mostly nothing waits, and then nothing is looked for.
   const isQueued = (ledger.data?.runs.queued ?? 0) > 0;
   const queued = useQuery({ ...oldestQueuedQuery, enabled: isQueued });
   const oldest = isQueued ? queued.data : null;
-  const failing = (webhooks.data?.pages[0]?.data ?? []).filter(
-    ({ active, health }) => active && (health.status === 'failing' || health.status === 'disabled'),
-  );
   const down = (heartbeats.data ?? []).filter(({ status, active }) => active && status === 'down');
   const lagMs = oldest ? now - oldest.created_at_ms : 0;
-  const isKept = mail.data && channels.length === 0 && shownState(mail.data.state, mail.data.why) === 'kept';
+  const isTold = told.some((id) => channels.working.includes(id));
+  const isKept = mail.data && !isTold && shownState(mail.data.state, mail.data.why) === 'kept';
   const rows = [
     ...(isKept
       ? [
@@ -136,21 +134,8 @@ function useOthers(): Others {
           </li>,
         ]
       : []),
-    ...failing.slice(0, SHOWN).map(({ id, name, url, health }) => (
-      <li key={id}>
-        <div className="grow cut">
-          <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
-            <Foreign>{name || url}</Foreign>
-          </Link>
-          {health.failing_since_ms !== null && (
-            <div className="soft">
-              {T.webhooks.failing} <Ago ms={health.failing_since_ms} />
-            </div>
-          )}
-        </div>
-        <Badge state={health.status} />
-      </li>
-    )),
+    ...webhooks.rows,
+    ...channels.rows,
     ...down.slice(0, SHOWN).map(({ id, name, down_since_ms: sinceMs }) => (
       <li key={id}>
         <div className="grow cut">
@@ -167,5 +152,8 @@ function useOthers(): Others {
       </li>
     )),
   ];
-  return { rows, asked: [webhooks, heartbeats, ledger, mail, ...(isQueued ? [queued] : [])] };
+  return {
+    rows,
+    asked: [...webhooks.asked, ...channels.asked, heartbeats, ledger, mail, ...(isQueued ? [queued] : [])],
+  };
 }

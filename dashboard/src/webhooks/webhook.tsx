@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { Webhook } from '../../../src/client/client.ts';
+import type { ErrorGroup, Webhook } from '../../../src/client/client.ts';
 import { DELIVERY_STATES } from '../api/states.ts';
 import { deliveriesQuery, webhookQuery } from '../api/webhooks.ts';
 import { Heading } from '../app/heading.tsx';
@@ -16,6 +16,7 @@ import { Ago } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
 import { Acts } from './acts.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
+import { type DisabledBy, useDisabled } from './disabled.ts';
 import { WebhookFacts } from './facts.tsx';
 
 export function WebhookPage() {
@@ -29,6 +30,7 @@ export function WebhookPage() {
 function Whole({ webhook }: { webhook: Webhook }) {
   const { id, name, url, active, health, description } = webhook;
   const mayWrite = useMay('write');
+  const disabledBy = useDisabled([webhook]).groupOf(webhook);
   return (
     <>
       <BackTo list="/webhooks">{T.webhooks.title}</BackTo>
@@ -54,6 +56,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
               {T.webhooks.failing} <Ago ms={health.failing_since_ms} />
             </p>
           )}
+          {disabledBy && <Disabled by={disabledBy} />}
         </div>
         {mayWrite && <Acts webhook={webhook} />}
       </div>
@@ -65,6 +68,18 @@ function Whole({ webhook }: { webhook: Webhook }) {
         <Deliveries id={id} />
       </div>
     </>
+  );
+}
+
+/** Why the server disabled it, and when. */
+function Disabled({ by }: { by: ErrorGroup }) {
+  return (
+    <p>
+      <Link to="/errors/$groupId" params={{ groupId: by.id }} className="bad">
+        {T.webhooks.disabledBy[by.fingerprint.code as DisabledBy]}
+      </Link>{' '}
+      <Ago ms={by.last_seen_ms} />
+    </p>
   );
 }
 
