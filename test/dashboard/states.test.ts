@@ -295,6 +295,17 @@ test('dialogs take the focus, keep it, and give it back', { skip }, async () => 
       await dialog.waitFor({ state: 'detached' });
       await until(`${path}: the focus is back`, async () => (await focused()) === name);
     }
+    // What was typed is lost by Cancel alone, neither by Escape nor by a click beside the dialog.
+    await visit.open('/data-stores');
+    await page.getByRole('button', { name: 'New data store', exact: true }).click();
+    const field = page.getByRole('dialog').getByLabel('Name');
+    await field.fill('Stock');
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    await page.keyboard.press('Tab');
+    assert.equal(await field.inputValue(), 'Stock');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     // A dialog that follows another one gives it back to what opened the first.
     await visit.open('/webhooks');
     await page.getByRole('button', { name: 'New webhook', exact: true }).click();

@@ -6,7 +6,7 @@ export interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly isLarge?: boolean;
-  /** Something was typed, which a click beside the dialog is not to lose. */
+  /** Something was typed, which neither a click beside the dialog nor Escape is to lose. */
   readonly isKept?: boolean;
   readonly children: ReactNode;
 }
@@ -17,6 +17,7 @@ export function DialogFrame({ title, close, isLarge = false, isKept = false, chi
       opened
       onClose={close}
       closeOnClickOutside={!isKept}
+      closeOnEscape={!isKept}
       title={title}
       size={isLarge ? 'lg' : 'md'}
       closeButtonProps={{ 'aria-label': T.help.close }}

@@ -140,8 +140,9 @@ test('a source names the workflows that it triggers, and what was typed survives
     const dialog = page.getByRole('dialog');
     await dialog.locator('.cm-content, textarea').first().fill('{"typed": true}');
     await page.mouse.click(5, 5);
-    await dialog.getByText('typed').waitFor();
     await page.keyboard.press('Escape');
+    await dialog.getByText('typed').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
   });
 });
