@@ -634,6 +634,7 @@ export const T = {
     nothing: 'No error would be replayed.',
     first: (n: number) => (n === 1 ? 'It goes first' : `The oldest ${n}, which go first`),
     oldest: (n: number) => (n === 1 ? 'The oldest one' : `The oldest ${n}`),
+    goFirst: (canary: number) => ` · ${canary.toLocaleString()} ${canary === 1 ? 'is' : 'are'} replayed first`,
     toReplay: (dryRun: ReplayDryRun) => capital(`${ofMany(dryRun)} would be replayed now`),
     passedOver: (n: number, isPart: boolean) =>
       `${isPart ? 'At least ' : ''}${n.toLocaleString()} passed over, ${n === 1 ? '' : 'each '}because`,

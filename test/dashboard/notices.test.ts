@@ -43,6 +43,7 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await page.getByRole('link', { name: 'Replay all…' }).click();
     await page.getByText('3 errors would be replayed now').waitFor();
     await page.getByText('order 1 is bad').waitFor();
+    await page.getByText('The oldest 3 · 1 is replayed first').waitFor();
     assert.deepEqual((await errand.client.get('/v1/operations')).data, [], 'a dry run makes nothing');
     await visit.inspectAll(`/operations/new?group=${group.id}`, '3 errors');
     await page.clock.setFixedTime(Date.now() + 2 * 3_600_000);
@@ -63,6 +64,7 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     release();
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByLabel('Canary').fill('2');
+    await page.getByText('The oldest 3 · 2 are replayed first').waitFor();
     await start.click();
     await page.getByText('failed the same way').first().waitFor();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -111,7 +113,7 @@ test('what was replayed before is passed over, unless it is asked for', { skip }
     assert.ok(await page.getByRole('button', { name: 'Nothing to replay' }).isDisabled());
     await page.getByRole('checkbox', { name: /^Also what was replayed before/ }).check();
     await page.getByText('1 error would be replayed now').waitFor();
-    await page.getByText('It goes first').waitFor();
+    await page.getByText('The oldest one · 1 is replayed first').waitFor();
     await page.getByRole('checkbox', { name: /^From the step that failed/ }).check();
     await page.getByRole('button', { name: 'Replay 1 error' }).click();
     await page.getByText('From the step that failed · Also what was replayed before').waitFor();

@@ -31,11 +31,14 @@ interface Wanted {
   readonly again: boolean;
 }
 
+/** What the server takes when it is not told. */
+const CANARY = 1;
+
 const FIRST: Wanted = {
   code: '',
   step: '',
   within: null,
-  canary: 1,
+  canary: CANARY,
   rate: null,
   stop: null,
   fromFailed: false,
@@ -201,7 +204,11 @@ function Form({ of }: { of: Of }) {
           </Button>
         </form>
         <Card title={words.dryRun}>
-          {dryRun.data ? <DryRun dryRun={dryRun.data} groupId={of.group_id ?? null} /> : <Unready of={dryRun} />}
+          {dryRun.data ? (
+            <DryRun dryRun={dryRun.data} groupId={of.group_id ?? null} canary={canary ?? CANARY} />
+          ) : (
+            <Unready of={dryRun} />
+          )}
         </Card>
       </div>
     </>
@@ -213,8 +220,16 @@ function hasReplays(dryRun: ReplayDryRun | undefined): boolean {
   return dryRun !== undefined && (dryRun.to_replay > 0 || dryRun.at_least);
 }
 
-function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | null }) {
-  const { count, at_least: isPart, reasons, by_workflow: byWorkflow, sample } = dryRun;
+interface DryRunProps {
+  readonly dryRun: ReplayDryRun;
+  readonly groupId: string | null;
+  /** How many errors go first. */
+  readonly canary: number;
+}
+
+function DryRun({ dryRun, groupId, canary }: DryRunProps) {
+  const { count, at_least: isPart, to_replay: n, reasons, by_workflow: byWorkflow, sample } = dryRun;
+  const first = isPart ? canary : Math.min(canary, n);
   const names = useNames();
   const words = T.operations;
   if (count === 0) return <p className="card-body soft">{words.nothing}</p>;
@@ -234,7 +249,8 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
         ))}
       </div>
       <h3 className="card-body soft">
-        {(sample.some(({ reason }) => reason) ? words.oldest : words.first)(sample.length)}
+        {words.oldest(sample.length)}
+        {first > 0 && words.goFirst(first)}
       </h3>
       <ul className="rows">
         {sample.map(({ id, emitter_id: emitterId, code, msg, reason }) => (
