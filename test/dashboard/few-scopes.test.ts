@@ -23,6 +23,13 @@ test('a key that may only read sees nothing that would be refused', { skip }, as
   await errand.send(workflow, {});
   const [error] = await errand.errors(workflow.id, 1);
   const [group] = (await client.get('/v1/error_groups')).data;
+  const endless = await errand.workflow('export default () => new Promise(() => undefined);', {
+    name: 'Endless',
+    settings: { timeout_ms: 700_000 },
+  });
+  await errand.send(endless, {});
+  const runOf = async (id: string) => (await client.get(`/v1/workflows/${id}/runs`)).data[0];
+  const [failed, running] = [await runOf(workflow.id), await until('a run', () => runOf(endless.id))];
   const sent = async () => (await client.get(`/v1/webhooks/${webhook.id}/deliveries?state=delivered`)).data[0];
   const delivery = await until('it is delivered', sent);
   const { api_key: reading } = await client.post('/v1/keys', { label: 'Board', scopes: ['read'] });
@@ -31,6 +38,8 @@ test('a key that may only read sees nothing that would be refused', { skip }, as
     [`/errors/${group.id}`, 'What differs', ['Resolve', 'Mute', 'Replay']],
     [`/errors/${group.id}/${error.id}`, 'Original event', ['Replay']],
     [`/deliveries/${delivery.id}`, 'Attempt 1', ['Send again']],
+    [`/runs/${failed.id}`, 'Logs', ['Retry from the failed step']],
+    [`/runs/${running.id}`, 'Logs', ['Cancel']],
     [`/workflows/${workflow.id}`, 'Triggers', ['Run', 'Deactivate']],
     [`/webhooks/${webhook.id}`, 'Deliveries', ['Send a test', 'Disable', 'New secret']],
   ] as const;
@@ -57,6 +66,7 @@ test('a key that may only read sees nothing that would be refused', { skip }, as
       if (path.endsWith(group.id)) assert.equal(await note.getAttribute('readonly'), '');
     }
   });
+  await client.post(`/v1/runs/${running.id}/cancel`);
 });
 
 test('a key that may not read is told so when it signs in', { skip }, async () => {

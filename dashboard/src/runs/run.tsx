@@ -7,6 +7,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Message } from '../errors/message.tsx';
 import { Receipts } from '../errors/receipts.tsx';
+import { useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -32,6 +33,7 @@ export function RunPage() {
 function Whole({ run }: { run: RunWhole }) {
   const names = useNames();
   const now = useSeconds(run.state === 'running');
+  const mayWrite = useMay('write');
   const of = run.workflow_id ?? run.source_id ?? '';
   const ended = run.ended_at_ms ?? now;
   return (
@@ -52,7 +54,7 @@ function Whole({ run }: { run: RunWhole }) {
             {run.waiting && ` · ${T.runs.waits(run.waiting.kind)}`}
           </p>
         </div>
-        <Acts run={run} />
+        {mayWrite && <Acts run={run} />}
       </div>
       <div className="columns">
         <div className="stack-16">
