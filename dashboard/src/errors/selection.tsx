@@ -5,6 +5,7 @@ import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import type { GroupChange } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { focusHeading } from '../parts/focus.ts';
 import { Icon } from '../parts/icon.tsx';
 import { toast } from '../parts/toast.tsx';
 import type { GroupActs } from './acts.ts';
@@ -100,6 +101,7 @@ function Acts({ selected, clear, assign, acts }: ActsProps) {
   const change = async (groups: readonly ListedErrorGroup[], wanted: GroupChange, said: string): Promise<void> => {
     await acts.changeAll(groups, wanted, said);
     clear();
+    focusHeading();
   };
   const unresolved = selected.filter(({ state }) => state !== 'resolved');
   const closed = selected.filter(({ state }) => state !== 'open');

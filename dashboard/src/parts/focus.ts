@@ -15,6 +15,13 @@ export function useFocusBack(): void {
   }, [before]);
 }
 
+/** Gives the focus to the heading of the page when what had it goes now: Tab goes on from there, and not from the top. */
+export function focusHeading(): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus({ preventScroll: true });
+  });
+}
+
 /** Returns what has the focus; of a menu, which is about to go, its button. */
 function openerOf(): Element | null {
   const { activeElement } = document;
