@@ -180,3 +180,18 @@ test('what changes many groups, or takes it back, leaves the focus in the page',
     await page.getByRole('link', { name: 'First' }).waitFor();
   });
 });
+
+test('a workflow made after the page was opened has its name in the inbox', { skip }, async () => {
+  await using errand = await newErrand();
+  const fails = "export default () => { throw Object.assign(new Error('no card'), { code: 'First' }); };";
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await page.getByText('No open errors').waitFor();
+    await visit.still();
+    await errand.send(await errand.workflow(fails, { name: 'Made meanwhile' }), {});
+    await page.getByRole('link', { name: 'First' }).waitFor();
+    await page.locator('.group-where').getByText('Made meanwhile').waitFor();
+  });
+});
