@@ -195,3 +195,28 @@ test('a workflow made after the page was opened has its name in the inbox', { sk
     await page.locator('.group-where').getByText('Made meanwhile').waitFor();
   });
 });
+
+test('a raw event shows what no eye sees, and is copied as it came', { skip }, async () => {
+  await using errand = await newErrand();
+  const { client } = errand;
+  const steps = [{ namespace: 'say', code: 'export default () => { throw new Error("no"); };' }];
+  const workflow = await client.post('/v1/workflows', { name: 'Says', steps, triggers: [{ type: 'http' }] });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body: '{"said":"a\u202eb"}' });
+  const [error] = await errand.errors(workflow.id, 1);
+  const [group] = (await client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}/${error.id}`);
+    await page.getByRole('button', { name: 'Raw' }).click();
+    const raw = page.getByRole('region', { name: 'Raw' });
+    await raw.getByText(String.raw`{"said":"a\u202eb"}`).waitFor();
+    const padding = await raw.evaluate('(one) => getComputedStyle(one).paddingLeft');
+    assert.notEqual(padding, '0px');
+    await visit.inspect('a raw event');
+    await page.getByRole('button', { name: 'Copy', exact: true }).last().click();
+    const copied = async () => String(await page.evaluate('navigator.clipboard.readText()'));
+    await until('it is copied as it came', async () => (await copied()).includes('{"said":"a\u202eb"}'));
+  });
+});

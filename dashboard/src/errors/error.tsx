@@ -19,7 +19,7 @@ import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, seen } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { curlOf } from './curl.ts';
@@ -235,7 +235,7 @@ function EventCard({ event, workflowId }: { event: EventText; workflowId: string
         <JsonTree value={parsed.value} />
       ) : (
         <Scrollable className="raw mono" label={T.error.raw}>
-          {event.text}
+          {seen(event.text)}
         </Scrollable>
       )}
     </section>

@@ -16,7 +16,7 @@ import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, seen } from '../parts/text/foreign.tsx';
 import { At, inLocalTime } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
@@ -103,7 +103,7 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
               }
             >
               <Scrollable className="raw mono" label={T.webhooks.body}>
-                {bodyText(request.body)}
+                {seen(bodyText(request.body))}
               </Scrollable>
             </Card>
           )}
