@@ -86,3 +86,15 @@ test('the sign-in leads to no other server', { skip }, async () => {
     assert.equal(await page.evaluate('window.owned'), undefined);
   });
 });
+
+test('other tabs go on when a person signs in again in one', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const other = await page.context().newPage();
+    await other.goto(`${errand.url}/sign-in?next=%2Fwebhooks&ended=true`);
+    await other.getByLabel('API key', { exact: true }).waitFor();
+    await visit.signInByForm();
+    await other.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  });
+});

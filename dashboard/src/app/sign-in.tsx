@@ -2,7 +2,9 @@ import { Button, PasswordInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ProblemError } from '../../../src/client/client.ts';
+import { beginSession } from '../api/errand.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
+import { MARK } from '../api/signed-in.ts';
 import { T } from '../english.ts';
 import icon from '../icon.svg';
 import { Command } from '../parts/copy.tsx';
@@ -24,6 +26,12 @@ export function SignIn() {
   const [isBusy, setBusy] = useState(false);
   const used = useRef('');
 
+  // The documentation is no part of this page.
+  const leave = async (): Promise<void> => {
+    if (/^\/docs\b/.test(next)) window.location.replace(next);
+    else await navigate({ to: next, replace: true });
+  };
+
   const go = async (by: { api_key: string } | { link: string }): Promise<void> => {
     setBusy(true);
     setFault(null);
@@ -32,9 +40,7 @@ export function SignIn() {
       // What an earlier owner saw in this page is gone before the next one sees anything.
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      // The documentation is no part of this page.
-      if (/^\/docs\b/.test(next)) window.location.replace(next);
-      else await navigate({ to: next, replace: true });
+      await leave();
     } catch (error) {
       setFault(faultText(error));
     } finally {
@@ -50,6 +56,18 @@ export function SignIn() {
     window.history.replaceState(null, '', window.location.pathname + window.location.search);
     void go({ link });
   }, []);
+
+  useEffect(() => {
+    // A person has signed in in another tab.
+    const hear = ({ key: changed, newValue }: StorageEvent): void => {
+      if (changed !== MARK || newValue === null) return;
+      beginSession();
+      queryClient.clear();
+      void leave();
+    };
+    window.addEventListener('storage', hear);
+    return () => window.removeEventListener('storage', hear);
+  });
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
