@@ -720,6 +720,7 @@ export const T = {
     deploy: 'Deploy',
     props: 'Configuration',
     lookAtFields: 'Not saved. The fields in red say why.',
+    required: 'This is required.',
     noProps: 'This source has no configuration.',
     notAllProps: (why: string) => `The component could not say which further settings it has: ${why}`,
     loadProps: 'Ask the component again',

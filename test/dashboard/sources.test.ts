@@ -64,6 +64,9 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     assert.equal(await page.getByLabel('District of Rome').count(), 0);
     await page.getByRole('button', { name: 'Deploy' }).click();
     await page.getByRole('status').filter({ hasText: 'The fields in red say why' }).waitFor();
+    await city.and(page.locator(':focus')).waitFor();
+    await page.getByText('This is required.').first().waitFor();
+    assert.equal(await page.getByText('was not configured').count(), 0);
     visit.complaints.length = 0;
     await city.fill('rome');
     await page.getByLabel('District of Rome').fill('7');

@@ -2,7 +2,7 @@
 
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ProblemError } from '../../../src/client/client.ts';
 import { type ComponentOf, type Prop, propsQuery, type Values } from '../api/sources.ts';
 import { T } from '../english.ts';
@@ -24,6 +24,9 @@ function isAsked({ type, hidden, disabled, static: fixed }: Prop): boolean {
   return hidden !== true && disabled !== true && (fixed === undefined || fixed === null) && !SILENT.includes(type);
 }
 
+/** The field of a prop that was refused. */
+const IN_RED = '[aria-invalid="true"], .field:has([role="alert"]) :is(input, select, textarea)';
+
 /** Not what a prop had that is gone since another one changed, nor the address that the server gave. */
 function isSent(name: string): (prop: Prop) => boolean {
   return (prop) => prop.name === name && prop.type !== '$.interface.http';
@@ -36,6 +39,11 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [isBusy, setBusy] = useState(false);
   const form = useQuery(propsQuery(of, asked, values));
+  const element = useRef<HTMLFormElement>(null);
+  // The button that was pressed has lost the focus while it was busy.
+  useEffect(() => {
+    if (Object.keys(faults).length > 0) element.current?.querySelector<HTMLElement>(IN_RED)?.focus();
+  }, [faults]);
   const { data, error, isFetching, refetch } = form;
   if (!data) return <Unready of={form} />;
   const { configurable_props: props, additional_props_error: thrown } = data;
@@ -52,7 +60,10 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
       await send(Object.fromEntries(Object.entries(values).filter(([name]) => props.some(isSent(name)))));
     } catch (refused) {
       const parts = refused instanceof ProblemError ? refused.errors : [];
-      const named = parts.map(({ parameter, message }) => [parameter.replace(/^configured_props\./, ''), message]);
+      const named = parts.map(({ parameter, message }) => {
+        const name = parameter.replace(/^configured_props\./, '');
+        return [name, values[name] === undefined ? T.sources.required : message] as const;
+      });
       setFaults(Object.fromEntries(named));
       // What stands beside its field needs no second place, and no name of the interface.
       const isShown =
@@ -63,7 +74,7 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
     setBusy(false);
   };
   return (
-    <form className="stack-16" onSubmit={(event) => void go(event)} aria-busy={isFetching} noValidate>
+    <form ref={element} className="stack-16" onSubmit={(event) => void go(event)} aria-busy={isFetching} noValidate>
       {props.filter(isAsked).map((prop) => (
         <PropField
           key={prop.name}
