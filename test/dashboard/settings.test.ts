@@ -53,6 +53,16 @@ test('settings of the owner are changed', { skip }, async () => {
       [me.name, me.email, me.digest_window_ms, me.channels],
       [HOSTILE, 'me@example.com', 5_400_000, [channel.id]],
     );
+    // What is not saved outlives its page, and what is saved does not hide what another person changes.
+    await client.put('/v1/users/me', { name: 'Changed elsewhere' });
+    await until('the owner is read again', async () => {
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+      await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+      await page.getByRole('link', { name: 'Settings', exact: true }).click();
+      return (await page.getByLabel('Name').inputValue()) === 'Changed elsewhere';
+    });
+    assert.equal(await page.getByLabel('Mail address').inputValue(), 'typed@example.com');
+    await client.put('/v1/users/me', { name: HOSTILE });
     await visit.open('/settings');
     assert.equal(await page.getByLabel('Name').inputValue(), HOSTILE);
     assert.equal(await page.evaluate('window.owned'), undefined);

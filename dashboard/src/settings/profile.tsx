@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import type { Owner, Quotas } from '../../../src/client/client.ts';
 import { channelsQuery } from '../api/channels.ts';
 import { quotasQuery } from '../api/keys.ts';
@@ -55,12 +55,25 @@ function savedOf({ name, email, global_error_workflow_id: globalId, digest_windo
   return { name, email: email ?? '', globalId: globalId ?? '', hours: ms / HOUR_MS, told: channels };
 }
 
+/** What was typed and is not saved, by owner: it outlives its page, as a note does. */
+const unsaved = new Map<string, Partial<Typed>>();
+
+/** Returns what is not saved yet: what the server has by now follows the server again. */
+function withoutSaved(typed: Partial<Typed>, me: Owner): Partial<Typed> {
+  const saved = savedOf(me);
+  const isSaved = (name: string): boolean =>
+    JSON.stringify(typed[name as keyof Typed]) === JSON.stringify(saved[name as keyof Typed]);
+  return Object.fromEntries(Object.entries(typed).filter(([name]) => !isSaved(name)));
+}
+
 function Profile({ me }: { me: Owner }) {
   const mayChange = useMay('account');
   // What is typed while a change is being saved stays; what is not touched follows the server.
-  const [typed, setTyped] = useState<Partial<Typed>>({});
+  const [typed, setTyped] = useState(() => unsaved.get(me.id) ?? {});
   const { name, email, globalId, hours, told } = { ...savedOf(me), ...typed };
   const put = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
+  useEffect(() => setTyped((before) => withoutSaved(before, me)), [me]);
+  useEffect(() => void unsaved.set(me.id, typed), [me.id, typed]);
   const listed = useQuery(channelsQuery);
   const channels = listed.data ?? [];
   const workflows = useQuery(workflowsQuery).data ?? [];
