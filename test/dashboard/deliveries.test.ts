@@ -291,7 +291,7 @@ test('what goes to all receivers is one list, by receiver and by state', { skip 
     await until('only mails', async () => (await rows.filter({ hasText: 'On call' }).count()) === 0);
     assert.match(page.url(), /\?to=mail$/);
     await visit.open('/');
-    await page.getByRole('link', { name: 'exhausted' }).click();
+    await page.getByRole('link', { name: 'exhausted', exact: true }).click();
     await page.waitForURL('**/deliveries?state=exhausted');
     await shows(/exhausted.*Webhook To the shop/s);
     await page.locator('.nav-link[aria-current]').getByText('Webhooks').waitFor();
