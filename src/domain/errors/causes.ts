@@ -2,6 +2,8 @@
 // (runner/child/capture.ts). A cause that is no error has a line without a code: `at [cause: <text>]`.
 
 const CAUSE = /^ *at \[cause: (.*)\]$/gm;
+/** The name of an error that has no other says nothing. */
+const UNNAMED = 'Error';
 const CODE_CHARS = 64;
 /** As many as the capture takes; another program's report may have more. */
 const CAUSES = 4;
@@ -20,5 +22,6 @@ export function causesIn(stack: string): string[] {
 export function causeCodesIn(stack: string): string[] {
   return causesIn(stack)
     .slice(0, CAUSES)
-    .flatMap((cause) => CODE.exec(cause)?.[0].slice(0, CODE_CHARS) ?? []);
+    .flatMap((cause) => CODE.exec(cause)?.[0].slice(0, CODE_CHARS) ?? [])
+    .filter((code) => code !== UNNAMED);
 }

@@ -189,15 +189,17 @@ test('the codes of causes tell groups apart', () => {
   const key = (...causes: readonly string[]) => keyOf(captured(fetchFailed(...causes), null), null);
   const refused = 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1';
   equal(
-    new Set([[], [refused], ['ENOTFOUND: getaddrinfo ENOTFOUND bank'], ['Error: x', refused]].map((of) => key(...of)))
-      .size,
+    new Set(
+      [[], [refused], ['ENOTFOUND: getaddrinfo ENOTFOUND bank'], ['RangeError: x', refused]].map((of) => key(...of)),
+    ).size,
     4,
   );
   equal(key(refused), key('ECONNREFUSED: connect ECONNREFUSED [::1]:5432'));
-  equal(key('order 7 is gone'), key());
-  const { fingerprint } = captured(fetchFailed('Error: x', refused), null);
-  equal(fingerprint.template, 'fetch failed [cause: Error] [cause: ECONNREFUSED]');
-  match(explained(fingerprint, null), /message template `fetch failed \[cause: Error\] \[cause: ECONNREFUSED\]`/);
+  for (const unnamed of ['order 7 is gone', 'Error: bad port']) equal(key(unnamed), key());
+  equal(key('Error: x', refused), key(refused));
+  const { fingerprint } = captured(fetchFailed('RangeError: x', refused), null);
+  equal(fingerprint.template, 'fetch failed [cause: RangeError] [cause: ECONNREFUSED]');
+  match(explained(fingerprint, null), /message template `fetch failed \[cause: RangeError\] \[cause: ECONNREFUSED\]`/);
   equal(captured({ ...fetchFailed(refused), msg: '' }, null).fingerprint.template, '[cause: ECONNREFUSED]');
 });
 
