@@ -20,6 +20,11 @@ const UNHEARD = 'respond has no effect, since the caller was answered before the
 const OF_WORKFLOW = `${UNHEARD} the HTTP trigger has no custom_response`;
 const OF_SOURCE = `${UNHEARD} the http prop has no customResponse`;
 
+/** Returns whether there may be something to say: most runs are not kept waiting for that. */
+export function mayHaveNotes(run: Pick<ClaimedRun, 'alone'>, outcome: Pick<RunOutcome, 'answer'>): boolean {
+  return run.alone || outcome.answer !== null;
+}
+
 /** Returns the outcome with these lines. `isAwaited`: a caller waits for the answer. */
 export async function withNotes(
   deps: NoteDeps,

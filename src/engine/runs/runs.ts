@@ -30,7 +30,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import type { ReadyRuns } from './ready-runs.ts';
-import { withNotes } from './run-notes.ts';
+import { mayHaveNotes, withNotes } from './run-notes.ts';
 import { checkTargets, hasTargets } from './trigger-targets.ts';
 
 export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointUrl'> {
@@ -137,7 +137,9 @@ export class Runs {
     // What was answered at once is kept, too, for a caller that asks again or was not reached.
     const answered = { ...outcome, answer: given ?? outcome.answer };
     const { signal } = this.#aborted;
-    const whole = await withNotes(this.#deps, run, { outcome: answered, isAwaited, signal });
+    const whole = mayHaveNotes(run, answered)
+      ? await withNotes(this.#deps, run, { outcome: answered, isAwaited, signal })
+      : answered;
     const end = await this.#endOf(run, whole);
     const finish = async (ended: RunEnd): Promise<Finished> => store.finishRun(await endFor(run, ended), slots);
     const finished = end && (await retryStorage(() => finish(end), this.#aborted.signal, outage));

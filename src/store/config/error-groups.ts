@@ -182,9 +182,8 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
 
 /**
  * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered, unless it is open
- * again soon. Of one that
- * is muted nothing, and of one that is opened nothing before its next error, which is then told at once: the window of the last
- * notice is over.
+ * again soon. Of one that is muted nothing, and of one that is opened nothing before its next error, which is then told at once: the
+ * window of the last notice is over.
  */
 function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
   if (state === 'resolved')

@@ -29,7 +29,7 @@ export const madeBy = (run: 'runs.run' | 'newest.run'): Sql =>
   raw(`(SELECT max(results.operation_id) FROM operation_results AS results
     WHERE results.run = ${run} AND results.reason IS NULL)`);
 
-/** No run of another event that has failed. */
+/** A condition on replays: they run another event than that of the error. */
 const IS_OTHER_EVENT = raw(`emissions.summary LIKE '%${EDITED}'`);
 
 /**
