@@ -22,7 +22,7 @@ describe('heartbeats', { concurrency: 4 }, () => {
     const { client: other } = await createOwner(errand, 'other');
     for (const path of ['workflows', 'sources']) {
       const replay = (record: string) => `/v1/${path}/${id}/$errors/${record}/replay`;
-      const refused = assertProblem(await errand.client.request('POST', replay(recordId), {}), 422, recordId);
+      const refused = assertProblem(await errand.client.request('POST', replay(recordId), {}), 404, recordId);
       assert.match(refused.detail, /is not replayed: it is of a watch: no run failed/);
       assertProblem(await errand.client.request('POST', replay('1-0'), {}), 404, id);
       assertProblem(await other.request('POST', replay(recordId), {}), 404, id);

@@ -100,7 +100,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
   });
 }
 
-/** Returns why an error of a webhook or heartbeat is not replayed; undefined: there is no such error. */
+/** Returns the 404 that says why an error of a webhook or heartbeat is not replayed; undefined: there is no such error. */
 async function whyNoReplay(
   store: HttpDeps['store'],
   ownerId: string,
@@ -110,7 +110,7 @@ async function whyNoReplay(
   const entry = entryOf(recordId);
   const error = entry === undefined ? undefined : await store.getEmission(ownerId, entry);
   const why = error?.emitterId === id ? whyNeverReplayed(error) : null;
-  return why === null ? undefined : new Refusal('impossible', `error ${recordId} is not replayed: ${why}`);
+  return why === null ? undefined : new Refusal('not_found', `error ${recordId} is not replayed: ${why}`);
 }
 
 function addReplay(app: App, { store, actions, maxBodyBytes }: HttpDeps, { noun, path, prefix, replay }: Noun): void {
