@@ -31,6 +31,7 @@ import { standingContract } from './deliveries/standing.ts';
 import { webhooksContract } from './deliveries/webhooks.ts';
 import type { Harness } from './fixtures.ts';
 import { fullEmittersContract } from './groups/full-emitters.ts';
+import { heldNoticesContract } from './groups/held-notices.ts';
 import { settledContract } from './groups/settled.ts';
 import { acceptingContract } from './log/accepting.ts';
 import { concurrencyContract } from './log/concurrency.ts';
@@ -114,6 +115,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   accountsContract,
   channelsContract,
   noticesContract,
+  heldNoticesContract,
   fallbacksContract,
   dataStoresContract,
   deliveriesContract,

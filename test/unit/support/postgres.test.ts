@@ -295,6 +295,8 @@ test('a disk too full for the log stops the server', { skip: unmountable }, asyn
   await untilItFails(disk.url, LOG);
   await until('it is down', () => queryOn(disk.url, LOG).then(() => false, isRefused));
   assert.match(await disk.server.log(), /PANIC: .*No space left/);
+  // It takes no connections before its process is over.
+  await disk.server.stop('immediate');
   await disk.relieve();
   await disk.server.start();
   await queryOn(disk.url, GROW);
