@@ -2,7 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Errand } from '../client/client.ts';
+import { type Errand, ProblemError } from '../client/client.ts';
 import { isSent, markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
 import { checkTypes, findConfig, findTypeScript } from './dev/type-check.ts';
 import { CliError } from './shell/exit.ts';
@@ -12,6 +12,7 @@ interface Sent {
   readonly kind: 'workflow' | 'source';
   readonly id: string;
   readonly name: string;
+  readonly isActive: boolean;
   readonly path: string;
   readonly project: string | null;
   readonly source: string;
@@ -51,7 +52,7 @@ export async function planOf(
   errand: Errand,
   { dir, paths, project }: { dir: string; paths: readonly string[]; project: string | null },
 ): Promise<Plan> {
-  const sent = [...(await sentWorkflows(errand)), ...(await sentSources(errand))];
+  const sent = await allSent(errand);
   const known = new Map(sent.map((one) => [one.path, one]));
   const files = await Promise.all(
     paths.map(async (path): Promise<PlannedFile> => {
@@ -61,9 +62,31 @@ export async function planOf(
       return { path, change: before === source ? 'same' : 'changed', ...changedLines(before, source) };
     }),
   );
+  return { files, gone: await goneOf(sent, dir, project) };
+}
+
+/** Returns one line for each active workflow and source of the project whose file is gone; none when the key may not read. `names`: of each workflow that was deployed, its file. */
+export async function linesOfGone(
+  errand: Errand,
+  { dir, project, names }: { dir: string; project: string; names: ReadonlyMap<string, string> },
+): Promise<string[]> {
+  const sent = await allSent(errand).catch((error: unknown) => {
+    if (error instanceof ProblemError && error.status === 403) return [];
+    throw error;
+  });
+  const active = sent.filter(({ isActive }) => isActive).sort((a, b) => (a.path < b.path ? -1 : 1));
+  return (await goneOf(active, dir, project)).map(({ path, kind, id, name }) => {
+    const other = kind === 'workflow' ? names.get(name) : undefined;
+    const twice = other === undefined ? '' : `, as does ${other}, which has the same name`;
+    return `${path}: the file is gone, but its ${kind} ${id} ${JSON.stringify(name)} goes on${twice}: --prune deletes it`;
+  });
+}
+
+/** Returns what was sent from files of this project that are not there any more. */
+async function goneOf(sent: readonly Sent[], dir: string, project: string | null): Promise<Sent[]> {
   const ours = sent.filter((one) => project !== null && one.project === project);
   const isThere = await Promise.all(ours.map(({ path }) => exists(join(dir, path))));
-  return { files, gone: ours.filter((_, n) => !isThere[n]) };
+  return ours.filter((_, n) => !isThere[n]);
 }
 
 /** Returns whether there is such a file, whatever it has: what cannot be looked at is not gone. */
@@ -74,25 +97,30 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
+const allSent = async (errand: Errand): Promise<Sent[]> => [
+  ...(await sentWorkflows(errand)),
+  ...(await sentSources(errand)),
+];
+
 async function sentWorkflows(errand: Errand): Promise<Sent[]> {
   const found: Sent[] = [];
-  for await (const { id, name } of errand.listWorkflows({ limit: PAGE })) {
+  for await (const { id, name, active: isActive } of errand.listWorkflows({ limit: PAGE })) {
     const { data } = await errand.getWorkflow({ id });
     const code = data.steps[0]?.code ?? '';
     const mark = markIn(code);
     if (mark?.state !== 'deployed' || !isSent(mark.key)) continue;
     const { key, project } = mark;
-    found.push({ kind: 'workflow', id, name, path: pathOfKey(key), project, source: withoutMark(code) });
+    found.push({ kind: 'workflow', id, name, isActive, path: pathOfKey(key), project, source: withoutMark(code) });
   }
   return found;
 }
 
 async function sentSources(errand: Errand): Promise<Sent[]> {
   const found: Sent[] = [];
-  for await (const { id, name } of errand.listSources({ limit: PAGE })) {
+  for await (const { id, name, active: isActive } of errand.listSources({ limit: PAGE })) {
     const { data } = await errand.getSource({ id });
     const { file_path: path, project = null, component_code: code = '' } = data;
-    if (path !== undefined) found.push({ kind: 'source', id, name, path, project, source: code });
+    if (path !== undefined) found.push({ kind: 'source', id, name, isActive, path, project, source: code });
   }
   return found;
 }

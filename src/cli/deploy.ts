@@ -8,7 +8,7 @@ import type { Errand } from '../client/client.ts';
 import { NOT_EXPORTED } from '../domain/files/no-workflow.ts';
 import { keptVariables, readVariables, unreadEnv, type Variables } from './deploy-env.ts';
 import { deployable, type FileDeps, isOfAll, placed, refuseLost } from './deploy-files.ts';
-import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
+import { linesOfGone, type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
 import { projectOf } from './project.ts';
 import { confirm } from './shell/ask.ts';
 import { withExamples } from './shell/examples.ts';
@@ -123,6 +123,9 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
       }
     }
     if (project === null && deployed > 0 && options.json !== true) out.note(NO_PROJECT);
+    if (project !== null && !isAlone && !options.prune) {
+      for (const line of await linesOfGone(errand, { dir, project, names })) out.note(line);
+    }
     if (failed > 0) process.exitCode = 1;
     else if (deployed === 0) throw nothing(given, { dir, isAlone });
   });

@@ -78,6 +78,31 @@ test('types are checked, changes shown, and what is gone asked about', async () 
   assert.equal((await deploy(join(folder.path, 'a.ts'), '--prune')).status, 2);
 });
 
+test('a deployment says what goes on whose file is gone', async () => {
+  await using errand = await newErrand();
+  const { deploy } = deployerTo(errand.client);
+  await using folder = await createWorkflowFiles({
+    'a.ts': answering('A', '1'),
+    'b.ts': answering('B', '2'),
+    'package.json': '{"name": "renaming"}',
+  });
+  const { status, stderr } = await deploy(folder.path);
+  assert.deepEqual([status, stderr], [0, '']);
+  await folder.remove('a.ts');
+  await folder.remove('b.ts');
+  await folder.write({ 'new.ts': answering('A', '1') });
+  const renamed = await deploy(folder.path);
+  assert.equal(renamed.status, 0);
+  const [a, b] = ['A', 'B'].map((name) => `its workflow p_\\w+ "${name}" goes on`);
+  const twice = `a\\.ts: the file is gone, but ${a}, as does new\\.ts, which has the same name: --prune deletes it\n`;
+  assert.match(renamed.stderr, new RegExp(`^${twice}b\\.ts: the file is gone, but ${b}: --prune deletes it\n$`));
+  const { data } = await errand.client.get('/v1/workflows');
+  const old = data.filter(({ name }: Json) => name === 'B');
+  await errand.client.put(`/v1/workflows/${old[0].id}`, { active: false });
+  assert.match((await deploy(folder.path)).stderr, new RegExp(`^${twice}$`), 'what is switched off does not go on');
+  assert.equal((await deploy(folder.path, '--prune', '--yes')).stderr, '');
+});
+
 test('a project prunes what it deployed itself', async () => {
   await using errand = await newErrand();
   const { deploy, names } = deployerTo(errand.client);
