@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
+import { assertProblem } from '../support/problem.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
@@ -168,7 +169,7 @@ test('what no run failed with is not offered to be replayed, as the server refus
   });
 });
 
-test('a request that was given up is offered to be replayed, as the server does it', { skip }, async () => {
+test('a request that was given up is not offered to be replayed, as the server refuses it', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();
   receiver.answer(410);
@@ -181,8 +182,14 @@ test('a request that was given up is offered to be replayed, as the server does 
   await visiting(errand, async (visit) => {
     await visit.signIn();
     await visit.open(`/errors/${group.id}/${record.id}`);
-    await visit.page.getByRole('button', { name: 'Replay', exact: true }).waitFor({ timeout: 20_000 });
+    await visit.page.getByRole('link', { name: 'The delivery that was given up' }).waitFor();
+    assert.equal(await visit.page.getByRole('button', { name: 'Replay', exact: true }).count(), 0);
   });
+  const replay = `/v1/workflows/${workflow.id}/$errors/${record.id}/replay`;
+  const refused = assertProblem(await errand.client.request('POST', replay, {}), 422, record.id);
+  assert.match(refused.detail, /is of a mail or a request: deliveries are sent again, and not replayed/);
+  const own = (await errand.client.post(replay, { event: { by: 'hand' } })).run_id;
+  assert.deepEqual((await errand.client.get(`/v1/runs/${own}`)).data.event, { by: 'hand' });
 });
 
 test('keys act on the row that was chosen, whatever comes before it', { skip }, async () => {

@@ -54,11 +54,6 @@ interface WholeProps {
   readonly emitterId: string;
 }
 
-/** Of errors without a run, which are not replayed. Others are, such as that of a request that was given up. */
-const NO_RUN_FAILED: ReadonlySet<string> = new Set([
-  ...['ThrownAfterEnd', 'LostAfterEnd', 'Silent', 'Unhealthy', 'StartFailed'],
-]);
-
 function Whole({ record, groupId, emitterId }: WholeProps) {
   const [isReplaying, setReplaying] = useState(false);
   const names = useNames();
@@ -67,8 +62,8 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const mayWrite = useMay('write');
-  const hasRun = record.run_id !== null || !(NO_RUN_FAILED.has(fault?.code ?? '') || context.reported);
-  const isOfCode = /^(p|dc)_/.test(emitterId) && hasRun;
+  // Without a run no event was run: it is of a mail, a request or a watch, or was reported.
+  const isOfCode = /^(p|dc)_/.test(emitterId) && record.run_id !== null;
   const canReplay = mayWrite && isOfCode && event !== null && !event.isBinary;
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;

@@ -2,7 +2,7 @@
 
 import { utf8 } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
-import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
+import { emissionOfReplay, isReported, whyNeverReplayed, whyNotAgain } from '../../domain/errors/replay.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { LOST_AFTER_END, Refusal, THROWN_AFTER_END } from '../../domain/refusal.ts';
 import { isOver, type RunState } from '../../domain/run/run.ts';
@@ -74,11 +74,10 @@ export function createManualRuns(deps: ManualRunDeps) {
     }
     if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(error);
     await mustBeNoHook(error);
-    if (edited === null && isRedacted(error)) {
-      throw new Refusal(
-        'impossible',
-        `error ${recordId(entry)} is not replayed: ${REDACTED}. Send an event of your own`,
-      );
+    const whyNever = edited === null ? whyNeverReplayed(error) : null;
+    if (whyNever !== null) {
+      const why = `error ${recordId(entry)} is not replayed: ${whyNever}. Send an event of your own`;
+      throw new Refusal('impossible', why);
     }
     const { causeRun } = error;
     // Under the lock on the error: an operation that comes to it later follows this run, and none runs the event beside it.
