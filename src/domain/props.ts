@@ -31,6 +31,8 @@ export interface PropDefinition {
   readonly app?: string;
   /** Of an app, set by the child process: the code needs an account's fields. */
   readonly usesAuth?: boolean;
+  /** The values to choose from. */
+  readonly options?: unknown;
   /** Set by the child process: `options` is a function. */
   readonly remoteOptions?: boolean;
   /** Set by the child process: why the definition is incomplete, to be read behind the prop's name. */
@@ -82,8 +84,9 @@ export function isFileStore({ type, accessMode, sync, disabled }: PropDefinition
 }
 
 /** Returns the configured value, or the default; undefined: neither. */
-export function givenValue(definition: PropDefinition, configured: unknown): unknown {
+export function givenValue(definition: PropDefinition, given: unknown): unknown {
   if (definition.disabled === true) return undefined;
+  const configured = asChosen(definition, given);
   // The configuration decides which data stores the code may reach, not the code.
   if (definition.type === 'data_store') return plainValue(configured) ?? undefined;
   if (definition.static !== undefined && definition.static !== null) return definition.static;
@@ -95,7 +98,7 @@ export function codeValue(definition: PropDefinition, configured: unknown): unkn
   const value = givenValue(definition, configured);
   if (value === undefined) return undefined;
   if (definition.withLabel !== true) return coerced(definition.type, value);
-  const chosen = definition.static === undefined ? configured : undefined;
+  const chosen = definition.static === undefined ? asChosen(definition, configured) : undefined;
   return labelled(labelsOf(chosen) ?? labelsOf(definition.default) ?? value, definition.type);
 }
 
@@ -111,6 +114,17 @@ interface Labelled {
 function labelsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.some(isChosen) ? value.map((item) => labelsOf(item) ?? item) : undefined;
   return isChosen(value) ? value.__lv : undefined;
+}
+
+/** Returns a value as forms send it: of a prop `withLabel`, `{label, value}` will do, as `options` gives it, unless its values may be objects. */
+function asChosen({ type, withLabel }: PropDefinition, value: unknown): unknown {
+  if (withLabel !== true || !/^(string|integer|boolean)(\[\])?$/.test(type ?? '')) return value;
+  const chosen = (item: unknown): unknown => (isOption(item) ? { __lv: item } : item);
+  return Array.isArray(value) ? value.map(chosen) : chosen(value);
+}
+
+function isOption(item: unknown): boolean {
+  return typeof item === 'object' && item !== null && 'label' in item && 'value' in item;
 }
 
 function isChosen(value: unknown): value is { readonly __lv: unknown } {

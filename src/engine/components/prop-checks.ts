@@ -20,13 +20,15 @@ interface CheckedProps {
   readonly configured: PropValues;
 }
 
-type Check = (value: unknown) => boolean;
+type Check = (value: unknown, definition: PropDefinition) => boolean;
 
-const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const JSON_TYPES: Readonly<Record<string, Check>> = {
   // Many options of string props have numbers or booleans as values, which code gets unchanged.
-  string: (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
+  string: (value, { options, remoteOptions }) =>
+    typeof value === 'string' ||
+    ((options !== undefined || remoteOptions === true) && (typeof value === 'number' || typeof value === 'boolean')),
   integer: (value) => Number.isSafeInteger(coerced('integer', value)),
   boolean: (value) => typeof value === 'boolean',
   object: isObject,
@@ -118,13 +120,13 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: Configure
   }
   const isPlain = Object.hasOwn(JSON_TYPES, base);
   // An expression's value is known when the step runs.
-  const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
+  const isLater = (item: unknown): boolean => isPlain && place.ofStep === true && hasExpression(item);
   // A default of another type is what the author's code expects; callers cannot correct it.
   const isAuthors = isPlain && (configured === undefined || configured === null);
   if (isLater(value)) return value;
   const isList = type !== base;
-  const isTyped: Check = (item) => isLater(item) || check(item);
-  const isRight = isAuthors || (isList ? Array.isArray(value) && value.every(isTyped) : check(value));
+  const isTyped = (item: unknown): boolean => isLater(item) || check(item, definition);
+  const isRight = isAuthors || (isList ? Array.isArray(value) && value.every(isTyped) : check(value, definition));
   if (!isRight) refuse(place, prop, `prop "${prop}" ${whyWrong(type, definition, value)}`);
   checkBounds(place, { prop, definition, configured: value });
   return value;
@@ -180,8 +182,8 @@ function isSql(given: unknown): boolean {
 function isRequest(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { url, method, headers, params, auth, body } = value as Record<string, unknown>;
-  const isAbsent: Check = (part) => part === undefined || part === null;
-  const isFields: Check = (part) => isAbsent(part) || typeof part === 'object';
+  const isAbsent = (part: unknown): boolean => part === undefined || part === null;
+  const isFields = (part: unknown): boolean => isAbsent(part) || typeof part === 'object';
   const isMethod = isAbsent(method) || (typeof method === 'string' && /^[a-z]+$/i.test(method));
   const isBody = isAbsent(body) || typeof body === 'string' || isObject(body);
   if (!isMethod || !isBody || ![headers, params].every(isFields) || !(isAbsent(auth) || isObject(auth))) return false;

@@ -53,15 +53,22 @@ test('lists take each type of item', async () => {
   }
 });
 
-test('numbers and booleans are taken for strings, and stay what they are', async () => {
+test('numbers and booleans are taken for strings that have options, and stay what they are', async () => {
   const errand = await newOwner();
-  for (const value of [5, 0, -1.5, true, false, '5'])
-    assert.strictEqual(await codeSees(errand, `value: 'string'`, { value }), value);
-  assert.deepEqual(await codeSees(errand, `value: 'string[]'`, { value: [4, 'a', true] }), [4, 'a', true]);
+  const [some, more] = [`options: ['a', 4]`, 'options: () => []'];
+  for (const value of [5, 0, -1.5, true, false, '5']) {
+    assert.strictEqual(await codeSees(errand, `value: { type: 'string', ${some} }`, { value }), value);
+    assert.strictEqual(await codeSees(errand, `value: { type: 'string', ${more} }`, { value }), value);
+  }
+  const list = [4, 'a', true];
+  assert.deepEqual(await codeSees(errand, `value: { type: 'string[]', ${some} }`, { value: list }), list);
   const numbered = `value: { type: 'string', options: () => [{ label: 'L1', value: 4 }] }`;
   assert.equal(await codeSees(errand, numbered, { value: { __lv: { label: 'L1', value: 4 } } }), 4);
   for (const [type, value] of [
     ['string', { a: 1 }],
+    ['string', 5],
+    ['string', true],
+    ['string[]', ['a', 4]],
     ['string', ['a']],
     ['string[]', [{}]],
     ['string[]', [null]],
@@ -108,6 +115,15 @@ test('chosen values arrive with and without labels', async () => {
   assert.equal(await codeSees(errand, `value: 'string'`, { value }), 'osl');
   const labelled = `value: { type: 'string', withLabel: true }`;
   assert.deepEqual(await codeSees(errand, labelled, { value }), { label: 'Oslo', value: 'osl' });
+  assert.deepEqual(await codeSees(errand, labelled, { value: value.__lv }), value.__lv, 'as options give it');
+  const listed = `value: { type: 'integer[]', withLabel: true }`;
+  const chosen = [
+    { label: 'One', value: 1 },
+    { label: 'Two', value: '2' },
+  ];
+  assert.deepEqual(await codeSees(errand, listed, { value: chosen }), [chosen[0], { label: 'Two', value: 2 }]);
+  const whole = `value: { type: 'object', withLabel: true }`;
+  assert.deepEqual(await codeSees(errand, whole, { value: value.__lv }), value.__lv, 'it may be the value itself');
   assert.match(await refusalOf(errand, labelled, { value: { __lv: { label: 'x', value: [5] } } }), /of type string/);
 });
 
