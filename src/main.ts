@@ -69,11 +69,9 @@ function describeIsolation({ level, network, user, userOf }: IsolationSettings):
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {
-  if (first.newKey !== null) {
-    // What is no terminal may keep it: a file, journald, the log of a container.
-    if (!process.stdout.isTTY) return `${first.keyFile} (new)`;
+  // Wherever the output goes: scripts that start the server read it there.
+  if (first.newKey !== null)
     return `${first.keyFile}\n${' '.repeat(2 + NAME_CHARS)}${first.newKey} (new; not shown again)`;
-  }
   if (first.keyFile !== null) return first.keyFile;
   return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
 }
