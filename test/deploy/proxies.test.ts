@@ -214,6 +214,10 @@ for (const sample of SAMPLES) {
       await until('the error has come', () => heard.join('').includes(workflow.id));
       assert.match(heard.join(''), /^200\n/);
       stream.destroy();
+      const metrics = { headers: { authorization: `Bearer ${errand.client.key}` } };
+      await until('the server knows that its reader is gone', async () =>
+        /^errand_streams_open 0$/m.test(await (await fetch(`${errand.url}/metrics`, metrics)).text()),
+      );
     });
   });
 }
