@@ -7,6 +7,8 @@ import type { StackMapper } from './stack.ts';
 import { cutBytes, cutChars, textOf } from './text.ts';
 
 const nowMs = Date.now;
+const { isSafeInteger: isInteger } = Number;
+const { hasOwn } = Object;
 
 /** What was thrown, in which step, and whether loading the step threw it. */
 export interface Thrown {
@@ -157,7 +159,7 @@ function codeOf(value: unknown, isError: boolean): string {
   const platform = platformCodeOf(value);
   if (platform !== undefined) return platform;
   for (const key of ['code', 'name']) {
-    const claimed = read(value as object, key);
+    const claimed = key === 'code' ? numberAsText(value as object) : read(value as object, key);
     if (typeof claimed === 'string' && claimed !== '' && !isReserved(claimed)) return claimed;
   }
   return 'Error';
@@ -217,6 +219,17 @@ function framesAlone(_error: unknown, sites: readonly unknown[]): string {
 }
 
 const UNREADABLE = Symbol('unreadable');
+
+/** Returns an error's `code`; a number of its own as text, as those of MongoDB and gRPC are. That of a `DOMException` says less than its name. */
+function numberAsText(error: object): unknown {
+  const code = read(error, 'code');
+  if (typeof code !== 'number') return code;
+  try {
+    return isInteger(code) && hasOwn(error, 'code') ? `${code}` : undefined;
+  } catch {
+    return UNREADABLE;
+  }
+}
 
 function read(object: object, key: string): unknown {
   try {

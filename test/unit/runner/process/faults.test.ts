@@ -21,7 +21,11 @@ test('a fault names step, time, code and message', async (t) => {
 test('the code is the own one, else the name', async (t) => {
   const given = kit(t);
   assert.equal((await thrown(given, 'Object.assign(new Error("m"), { code: "E_OWN" })')).code, 'E_OWN');
-  assert.equal((await thrown(given, 'Object.assign(new TypeError("m"), { code: 42 })')).code, 'TypeError');
+  assert.equal((await thrown(given, 'Object.assign(new TypeError("m"), { code: 42 })')).code, '42');
+  for (const code of ['1.5', 'NaN', '{}', 'null', '2n'])
+    assert.equal((await thrown(given, `Object.assign(new TypeError("m"), { code: ${code} })`)).code, 'TypeError');
+  const deaf = 'new Proxy(Object.assign(new TypeError("m"), { code: 7 }), { getOwnPropertyDescriptor() { throw 1 } })';
+  assert.deepEqual([(await thrown(given, deaf)).code, (await thrown(given, deaf)).msg], ['TypeError', 'm']);
   assert.equal((await thrown(given, 'Object.assign(new Error("m"), { code: "", name: "" })')).code, 'Error');
   assert.equal((await thrown(given, 'new DOMException("m", "AbortError")')).code, 'AbortError');
   assert.equal(
