@@ -31,7 +31,6 @@ import { standingContract } from './deliveries/standing.ts';
 import { webhooksContract } from './deliveries/webhooks.ts';
 import type { Harness } from './fixtures.ts';
 import { fullEmittersContract } from './groups/full-emitters.ts';
-import { heldNoticesContract } from './groups/held-notices.ts';
 import { settledContract } from './groups/settled.ts';
 import { acceptingContract } from './log/accepting.ts';
 import { concurrencyContract } from './log/concurrency.ts';
@@ -115,7 +114,6 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   accountsContract,
   channelsContract,
   noticesContract,
-  heldNoticesContract,
   fallbacksContract,
   dataStoresContract,
   deliveriesContract,

@@ -182,20 +182,15 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
 
 /**
  * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered, unless it is open
- * again soon. Of one that is muted nothing. Of one that is opened while errors are counted for the end of a window, those: who takes
- * back a mute loses no notice. Otherwise nothing before its next error, which is then told at once.
+ * again soon. Of one that is muted nothing, and of one that is opened nothing before its next error, which is then told at once: the
+ * window of the last notice is over.
  */
 function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
   if (state === 'resolved')
     return sql`UPDATE error_groups SET notice_due_ms = ${nowMs + NOTICE_LIMITS.recoveryGraceMs}, notice_folded = false
       WHERE id = ${id}`;
-  if (state === 'muted')
-    return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false WHERE id = ${id}`;
-  const isInWindow = sql`notice_after_ms > ${nowMs}`;
-  const isCounted = sql`${isInWindow} AND n > told_n`;
-  return sql`UPDATE error_groups SET notice_due_ms = CASE WHEN ${isCounted} THEN notice_after_ms END, notice_folded = false,
-    notice_after_ms = CASE WHEN ${isInWindow} AND n <= told_n THEN CAST (${nowMs} AS BIGINT) ELSE notice_after_ms END
-    WHERE id = ${id}`;
+  return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false,
+    notice_after_ms = CASE WHEN notice_after_ms > ${nowMs} THEN CAST (${nowMs} AS BIGINT) ELSE notice_after_ms END WHERE id = ${id}`;
 }
 
 /**

@@ -9,9 +9,10 @@ import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
 import { defined, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
-import { fail, groups, order, resolved } from './grouping.ts';
+import { change, fail, groups, order, resolved } from './grouping.ts';
 
 const TOLD = { settings: { ...DEFAULT_SETTINGS, channels: ['ch_0000000000000001'] } };
+const OPEN = { state: 'open' } as const;
 const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeployment: false } as const;
 
 const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
@@ -20,20 +21,20 @@ const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
   ...{ event: '', link: '' },
 });
 
-export const shown = ({ kind, sequence, more, wasTold }: TakenNotice) => ({ kind, sequence, more, wasTold });
+const shown = ({ kind, sequence, more, wasTold }: TakenNotice) => ({ kind, sequence, more, wasTold });
 
-export async function taken(stage: Stage): Promise<TakenNotice[]> {
+async function taken(stage: Stage): Promise<TakenNotice[]> {
   return [...(await stage.store.takeNotices(9))];
 }
 
 /** Takes the notice that is due and ends it. */
-export async function told(stage: Stage): Promise<TakenNotice> {
+async function told(stage: Stage): Promise<TakenNotice> {
   const notice = only(await taken(stage));
   await stage.store.endNotice(notice, HOUR_MS);
   return notice;
 }
 
-export async function failing(stage: Stage): Promise<Workflow> {
+async function failing(stage: Stage): Promise<Workflow> {
   const workflow = await stage.workflow(TOLD);
   await fail(stage, workflow);
   return workflow;
@@ -193,6 +194,45 @@ export function noticesContract(harness: Harness): void {
       await resolved(stage, notice.group);
       await stage.store.endNotice(notice, HOUR_MS);
       equal((await told(stage)).kind, 'recovered');
+    });
+
+    it('is not due while the group is muted', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const { group } = await told(stage);
+      await order(stage, group, MUTED);
+      await fail(stage, workflow);
+      await fail(stage, workflow);
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow);
+      deepEqual(shown(await told(stage)), { kind: 'error', sequence: 2, more: 3, wasTold: false });
+    });
+
+    for (const to of [{ note: 'seen' }, { status: OPEN }]) {
+      it(`is due at once when the time of a mute is over, also behind ${JSON.stringify(to)}`, async () => {
+        await using stage = await Stage.open(harness);
+        const workflow = await failing(stage);
+        const { group } = await told(stage);
+        const untilMs = stage.clock.nowMs() + HOUR_MS / 4;
+        await order(stage, group, { ...MUTED, untilMs });
+        stage.clock.advance(HOUR_MS / 2);
+        await change(stage, group, to);
+        await fail(stage, workflow);
+        deepEqual(shown(await told(stage)), { kind: 'error', sequence: 2, more: 1, wasTold: false });
+        deepEqual(only(await groups(stage)).reopened?.by, 'time');
+      });
+    }
+
+    it('is dropped when its group is muted or opened', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const { group } = await told(stage);
+      await fail(stage, workflow);
+      await order(stage, group, MUTED);
+      await order(stage, group, OPEN);
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(await taken(stage), []);
     });
 
     it('tells of some groups one by one, and of all others in one', async () => {
