@@ -74,7 +74,10 @@ export interface NewEmission {
    * group of errors that it tells of, which is no error of that group.
    */
   readonly digestKey: string | null;
-  /** For `$errors`: the group of errors that it belongs to. Null until it is in the log. */
+  /**
+   * For `$errors`: the group of errors that it belongs to; null until it is in the log. For a digest: its `digestKey`, by which what it
+   * has counted finds it.
+   */
   readonly groupId: string | null;
   /** For a new `$errors`: what its group is found by. Without meaning in the log. */
   readonly fault?: CapturedFault;

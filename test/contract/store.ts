@@ -31,6 +31,7 @@ import { standingContract } from './deliveries/standing.ts';
 import { webhooksContract } from './deliveries/webhooks.ts';
 import type { Harness } from './fixtures.ts';
 import { fullEmittersContract } from './groups/full-emitters.ts';
+import { givenUpMailsContract } from './groups/given-up-mails.ts';
 import { settledContract } from './groups/settled.ts';
 import { acceptingContract } from './log/accepting.ts';
 import { concurrencyContract } from './log/concurrency.ts';
@@ -128,6 +129,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   standingContract,
   queuesContract,
   mailsContract,
+  givenUpMailsContract,
   httpSendsContract,
   schedulesContract,
   settledContract,

@@ -9,6 +9,8 @@ export const NOTICE_LIMITS = {
   fallbacksPerStep: 100,
   /** Groups of errors of one workflow, source or webhook that are mailed at once in each window. */
   firstMails: 20,
+  /** After a mail about errors that was given up, a digest is not sent before this time has passed since that mail. */
+  givenUpPauseMs: 10 * MINUTE_MS,
   channelsPerOwner: 100,
   /** Channels that are notified of one workflow's errors. */
   channelsToldOf: 20,

@@ -107,7 +107,7 @@ export const RULES: readonly Rule[] = [
   {
     check: 'error_without_group',
     detail: `${ERRORS} whose group is lost`,
-    broken: `emissions AS e WHERE e.group_id IS NOT NULL
+    broken: `emissions AS e WHERE e.group_id IS NOT NULL AND e.name = '${ERRORS}'
       AND NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = e.group_id AND g.owner_id = e.owner_id)`,
     example: 'e.entry',
     show: recordId,

@@ -222,7 +222,8 @@ export interface DeliveryStore {
   claimDeliveries(limit: number, admission: FreeSlots): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /**
    * Ends an attempt: writes the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and the
-   * decisions of domain/delivery/health.ts: the webhook's health, a notice, or its disabling, which holds what waits.
+   * decisions of domain/delivery/health.ts: the webhook's health, a notice, or its disabling, which holds what waits. A mail about
+   * errors that is exhausted holds no further one back (domain/delivery/given-up.ts).
    */
   recordAttempt(end: AttemptEnd, admission: FreeSlots): Promise<Attempted>;
   /** Makes deliveries due again that were not sent, without counting the attempt. */

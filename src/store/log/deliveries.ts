@@ -1,6 +1,6 @@
 // What follows for leased deliveries, for both backends: an attempt has ended, or its delivery was released or rescued.
 
-import { type DeliveryLease, isWebhook } from '../../domain/delivery/delivery.ts';
+import { type DeliveryLease, isWebhook, MAIL } from '../../domain/delivery/delivery.ts';
 import { type HealthError, judgeWebhook, noticeText, pauseAfterRequest } from '../../domain/delivery/health.ts';
 import { isRequestListener } from '../../domain/delivery/http-request.ts';
 import { afterAttempt, afterReturn, closedStateOf } from '../../domain/delivery/progress.ts';
@@ -8,6 +8,7 @@ import { failureOfDelivery } from '../../domain/failure.ts';
 import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { AttemptEnd, Attempted } from '../contract/store.ts';
 import type { DeliveryPort, LeasedDelivery } from './delivery-port.ts';
+import { giveUpMail } from './digests.ts';
 import { HANDED_OVER } from './round-robin.ts';
 import { writeEmission } from './write-emission.ts';
 
@@ -24,6 +25,9 @@ export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attemp
   const { trigger } = end.delivery;
   port.insertAttempt(delivery, { n: move.progress.requestsMade, trigger, made: JSON.stringify(end.made) });
   const errorEntry = end.error ? writeEmission(port.log, end.error).emission.entry : null;
+  const { attemptsMade, tries } = leased.progress;
+  if (listenerId === MAIL && end.state === 'exhausted')
+    giveUpMail(port.log, end.delivery.emission, attemptsMade > tries);
   if (notice) {
     // An error beside those of exhausted deliveries.
     const failed = { code: notice.code, msg: noticeText(notice, end.made.detail) };

@@ -1,10 +1,14 @@
-// Closes the windows in which repeats of a notice were counted (write-emission.ts); one mail reports them.
+// Closes the windows in which repeats of a notice were counted (write-emission.ts); one mail reports them. And changes those of mails
+// that were given up.
 
-import { countedIn, digestBody } from '../../domain/delivery/digest.ts';
+import { countedIn, digestBody, digestIn, groupsKeyOf, isGroupsKey } from '../../domain/delivery/digest.ts';
+import { afterGivenUp, groupsAfterGivenUp, withCountOf } from '../../domain/delivery/given-up.ts';
+import type { Emission } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Claims } from '../contract/store.ts';
-import type { ClosedDigest, LogWriter } from './port.ts';
-import { writeEmission } from './write-emission.ts';
+import type { ClosedDigest } from './groups/digest-store.ts';
+import type { LogWriter } from './port.ts';
+import { whyWithheld, writeEmission } from './write-emission.ts';
 
 /** Windows that one transaction closes. */
 export const DIGESTS_PER_STEP = 100;
@@ -15,16 +19,44 @@ export function closeDigests(log: LogWriter): Claims {
   return log.claims;
 }
 
-function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest, isWithheld }: ClosedDigest): void {
-  if (newest === null || isWithheld || countedIn(digestKey, window) === 0) {
+function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest, withheld }: ClosedDigest): void {
+  if (newest === null || countedIn(digestKey, window) === 0) {
     log.endDigest(ownerId, digestKey);
     return;
   }
   const { entry: _entry, emitId: _emitId, ...mail } = newest;
-  // The mail reports several runs, so it has no cause.
-  const made = { ...mail, body: digestBody(digestKey, window, mail.body), digestKey, causeRun: null };
-  const { emission } = writeEmission(log, made, { isDigest: true });
+  // The mail reports several runs, so it has no cause. By its key, what it has counted finds it.
+  const body = digestBody(digestKey, window, newest);
+  const made = { ...mail, body, digestKey, groupId: digestKey, causeRun: null };
+  const { emission } = writeEmission(log, made, { digest: { withheld: withheld && whyWithheld(withheld) } });
+  if (withheld) {
+    log.endDigest(ownerId, digestKey);
+    return;
+  }
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
   const times = { openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, repeats: 0 };
   log.openDigest({ ownerId, digestKey, ...times, newestEntry: emission.entry });
+}
+
+/**
+ * Changes what the mail has opened, and nothing that another mail has. `isResent`: a person sends it again, and what it counts was left to
+ * the next digest before.
+ */
+export function giveUpMail(log: LogWriter, { ownerId, digestKey, entry, ...mail }: Emission, isResent: boolean): void {
+  if (digestKey === null) return;
+  const { nowMs } = log;
+  const groupsKey = groupsKeyOf(digestKey);
+  // Both are read first: Postgres locks them together then.
+  const [window, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
+  const digest = digestIn(mail);
+  if (digest && !isResent) {
+    const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
+    const given = { digestKey, entry, count: digest.count, sinceMs: digest.since_ms };
+    const next = withCountOf(given, window, { nowMs, windowMs });
+    if (window) log.changeDigest(ownerId, digestKey, next);
+    else if (windowMs > 0) log.openDigest({ ownerId, digestKey, ...next, newestEntry: entry });
+  } else if (window && !digest) {
+    log.changeDigest(ownerId, digestKey, afterGivenUp(window, entry, nowMs));
+  }
+  if (groups && !isGroupsKey(digestKey)) log.changeDigest(ownerId, groupsKey, groupsAfterGivenUp(groups, entry, nowMs));
 }

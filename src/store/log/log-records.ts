@@ -1,6 +1,7 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
-import type { Attempt } from '../../domain/delivery/delivery.ts';
+import { type Attempt, MAIL } from '../../domain/delivery/delivery.ts';
+import { RESOLVED_MAIL } from '../../domain/delivery/digest.ts';
 import { whyKept } from '../../domain/delivery/kept-mail.ts';
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { msOf } from '../../domain/ids.ts';
@@ -23,6 +24,7 @@ import type { Row } from '../rows/rows.ts';
 import { ledgerHourVerbs } from './ledger-hours.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, OF_LIVE_OWNER } from './log-tables.ts';
 import { healthReads } from './run-health.ts';
+import { digestedOf } from './search/digested.ts';
 import { SENT } from './search/error-outcomes.ts';
 import { FIRST_NOTICE, waitingNotices } from './search/noticed.ts';
 
@@ -90,6 +92,7 @@ export function logReads(log: LogReader): LogReads {
     receipts: async (ownerId, entry) => {
       const receipts = await receiptsOf(
         log,
+        ownerId,
         sql`SELECT entry, CAST(NULL AS TEXT) AS via FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
       );
       if (receipts.some(({ via }) => via === 'channel')) return receipts;
@@ -198,6 +201,7 @@ const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`) };
 export function causesOf(log: LogReader, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {
   return receiptsOf(
     log,
+    of.ownerId,
     sql`SELECT entry, CASE WHEN name IN ${SENT} THEN (SELECT via FROM ${ALL_RUNS} AS runs WHERE run = ${of.run}) END AS via
       FROM emissions WHERE cause_run = ${of.run} AND owner_id = ${of.ownerId} ORDER BY entry LIMIT ${limit}`,
   );
@@ -215,8 +219,8 @@ const THEN = differs({ sqlite: 'CROSS JOIN', postgres: 'JOIN' });
  * `heard` selects entries; a mail or request that a run sent has the `via` of that run. One statement, so that it sees one
  * moment: on Postgres, a run that is just ending moves between two tables.
  */
-async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[]> {
-  const rows = await database.all(sql`WITH heard AS (${heard}),
+async function receiptRows({ database }: LogReader, heard: Sql): Promise<readonly Row[]> {
+  return await database.all(sql`WITH heard AS (${heard}),
     sent AS (SELECT heard.entry AS root, emissions.entry, runs.via
       FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry ${THEN} emissions ON emissions.cause_run = runs.run
       WHERE heard.via IS NULL AND emissions.name IN ${SENT}),
@@ -230,20 +234,51 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
       UNION ALL SELECT root, entry, via FROM noticed)
     SELECT * FROM (
       SELECT heard.entry AS root, heard.entry, 1 AS place, 'run' AS kind, runs.run AS number,
-        runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason, NULL AS attempts
+        runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason, NULL AS attempts,
+        CAST (NULL AS TEXT) AS digest_key
         FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
         deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying', 'cancelled')
           OR (deliveries.state = 'delivered' AND deliveries.kind <> 'webhook') THEN (SELECT attempts.made
           FROM attempts WHERE attempts.delivery = deliveries.delivery ORDER BY attempts.n DESC LIMIT 1) END,
-        deliveries.attempts_made
+        deliveries.attempts_made, NULL
         FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
       UNION ALL SELECT told.root, told.entry, 3, 'withheld', NULL, withheld.listener_id, withheld.subscription_id,
-        coalesce(told.via, withheld.via), 'withheld', withheld.reason, NULL
+        coalesce(told.via, withheld.via), 'withheld', withheld.reason, NULL,
+        (SELECT digest_key FROM emissions WHERE emissions.entry = told.entry)
         FROM told ${THEN} withheld ON withheld.entry = told.entry
     ) AS receipts ORDER BY root, entry, place, number, listener_id`);
-  return rows.map(toReceipt);
+}
+
+/** Returns the receipts of emissions: of a mail that was counted, what became of the digest that tells of it. */
+async function receiptsOf(log: LogReader, ownerId: string, heard: Sql): Promise<Receipt[]> {
+  const rows = await receiptRows(log, heard);
+  const mails = rows.filter(isWithheldMail).map((row) => ({
+    entry: number(row, 'entry'),
+    digestKey: textOrNull(row, 'digest_key'),
+    reason: text(row, 'reason'),
+  }));
+  const digested = await digestedOf(log, ownerId, mails);
+  const digests = mails.flatMap(({ entry }) => digested(entry)?.entry ?? []);
+  const told =
+    digests.length === 0
+      ? []
+      : await receiptRows(
+          log,
+          sql`SELECT entry, 'direct' AS via FROM emissions WHERE entry ${isAmongNumbers(digests)} AND owner_id = ${ownerId}`,
+        );
+  const ofDigest = new Map(told.filter((row) => text(row, 'listener_id') === MAIL).map((row) => [row.entry, row]));
+  return rows.map((row) => {
+    const digest = isWithheldMail(row) ? digested(number(row, 'entry')) : undefined;
+    if (!digest) return toReceipt(row);
+    if (digest.entry === null) return { ...toReceipt(row), reason: RESOLVED_MAIL };
+    return toReceipt({ ...row, ...ofDigest.get(digest.entry), via: row.via as string });
+  });
+}
+
+function isWithheldMail(row: Row): boolean {
+  return text(row, 'kind') === 'withheld' && text(row, 'listener_id') === MAIL;
 }
 
 /**

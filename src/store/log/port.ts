@@ -7,7 +7,6 @@
 // reaches through its LogWriter.
 
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
-import type { DigestWindow } from '../../domain/delivery/digest.ts';
 import type { QueueState } from '../../domain/delivery/queue-state.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
@@ -24,7 +23,7 @@ import type { WatchKind } from '../../domain/watch/watch.ts';
 import type { ReplayResult, ReplayStep } from '../contract/operations.ts';
 import type { Claims, Idempotency, RunFailure, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
-import type { GroupNotices } from './groups/group-notices.ts';
+import type { DigestStore } from './groups/digest-store.ts';
 import type { LastReplay } from './replays/last-replays.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
@@ -185,34 +184,6 @@ export interface NewGroup {
   readonly rule: string | null;
   /** Channels are notified of its errors. */
   readonly isTold: boolean;
-}
-
-export interface DigestStore {
-  /** Returns the open window, or null; once it was read, what the group of the key says is known, too. */
-  digestWindow(ownerId: string, digestKey: string): DigestWindow | null;
-  groupNotices(ownerId: string, digestKey: string): GroupNotices | null;
-  openDigest(digest: OpenedDigest): void;
-  countInDigest(ownerId: string, digestKey: string, newestEntry: number): void;
-  /** Returns some of the windows that are over. */
-  closedDigests(): readonly ClosedDigest[];
-  endDigest(ownerId: string, digestKey: string): void;
-}
-
-export interface OpenedDigest {
-  readonly ownerId: string;
-  readonly digestKey: string;
-  readonly openedAtMs: number;
-  readonly closesAtMs: number;
-  readonly repeats: number;
-  /** The newest mail: the digest is made from it. */
-  readonly newestEntry: number;
-}
-
-export interface ClosedDigest extends Pick<OpenedDigest, 'ownerId' | 'digestKey'> {
-  readonly window: DigestWindow;
-  /** Null: retention has deleted it. */
-  readonly newest: Emission | null;
-  readonly isWithheld: boolean;
 }
 
 /** Emissions that wait until they are due. */

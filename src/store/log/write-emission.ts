@@ -3,6 +3,7 @@
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
 import {
+  counting,
   type DigestWindow,
   groupsKeyOf,
   isMailedAtOnce,
@@ -10,6 +11,7 @@ import {
   RESOLVED_MAIL,
   whyCounted,
 } from '../../domain/delivery/digest.ts';
+import { afterCount } from '../../domain/delivery/given-up.ts';
 import { closedStateOf } from '../../domain/delivery/progress.ts';
 import { maySendAtOnce } from '../../domain/delivery/queue-state.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
@@ -23,6 +25,7 @@ import { startOf } from '../../domain/run/run-times.ts';
 import { continuedFrom } from '../../domain/run/run-trace.ts';
 import type { AppendOptions } from '../contract/store.ts';
 import { groupOf } from './groups/error-groups.ts';
+import type { GroupNotices } from './groups/group-notices.ts';
 import type { LogWriter, RunError } from './port.ts';
 import { routeTableOf } from './route-table.ts';
 import { noteRun } from './watch/notes.ts';
@@ -37,8 +40,8 @@ export interface Written {
 
 /** About the runs that an emission causes. */
 interface RunInsert extends Pick<AppendOptions, 'continuation' | 'isAwaited'> {
-  /** A digest: its mails open no window, and are in none. */
-  readonly isDigest?: boolean;
+  /** Of a digest: its mails open no window, and are in none. `withheld`: why they are not sent; null: they are. */
+  readonly digest?: { readonly withheld: string | null };
   /** With a continuation: the deployment that the run has until it ends, instead of the active one. */
   readonly deploymentId?: string;
 }
@@ -66,7 +69,7 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: RunIns
       const run = writeRun(log, { emission, target: pinned, isAwaited, continuation });
       first ??= run;
     } else {
-      writeDelivery(log, { emission, target, isDigest: options.isDigest ?? false });
+      writeDelivery(log, { emission, target, digest: options.digest });
     }
   }
   for (const one of withheld)
@@ -172,44 +175,52 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
 function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
   if (digestKey === null) return null;
   const groupsKey = groupsKeyOf(digestKey);
+  const { nowMs } = log;
   // A window that is over but not yet closed still counts. Both are read first: Postgres locks them together then.
-  const [window, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
+  const [open, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
+  const window = counting(open, nowMs);
   const group = log.groupNotices(ownerId, digestKey);
-  if (group?.withheld) return group.withheld === 'muted' ? MUTED_MAIL : RESOLVED_MAIL;
+  if (group?.withheld) return whyWithheld(group.withheld);
+  const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
   // A group that was opened again since is told at once, and what its window has counted stays counted.
   const isOver = window !== null && (group?.reopenedAtMs ?? 0) > window.openedAtMs;
-  if (window && !isOver) return countIn({ ownerId, digestKey, window });
-  if (groups && !isMailedAtOnce(groups)) return countIn({ ownerId, digestKey: groupsKey, window: groups });
-  const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
+  if (window && !isOver) return countIn(digestKey, window);
+  if (groups && !isMailedAtOnce(groups)) return countIn(groupsKey, groups);
   if (windowMs > 0) {
-    const opened = { ownerId, openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, newestEntry: entry };
+    const opened = { ownerId, openedAtMs: nowMs, closesAtMs: nowMs + windowMs, newestEntry: entry };
     log.openDigest({ ...opened, digestKey, repeats: window?.repeats ?? 0 });
     if (groups) log.countInDigest(ownerId, groupsKey, entry);
     else log.openDigest({ ...opened, digestKey: groupsKey, repeats: 0 });
   }
   return null;
 
-  function countIn(counting: { ownerId: string; digestKey: string; window: DigestWindow }): string {
-    const { closesAtMs, repeats } = counting.window;
-    const reason = whyCounted(counting.digestKey, { closesAtMs, repeats: repeats + 1 });
-    log.countInDigest(counting.ownerId, counting.digestKey, entry);
-    return reason;
+  function countIn(key: string, { openedAtMs, closesAtMs, repeats }: DigestWindow): string {
+    const counted = { openedAtMs, closesAtMs, repeats: repeats + 1 };
+    const next = afterCount(counted, { nowMs, windowMs });
+    log.countInDigest(ownerId, key, entry);
+    if (next !== counted) log.changeDigest(ownerId, key, next);
+    return whyCounted(key, next);
   }
+}
+
+/** Says why no mail tells of a group now. */
+export function whyWithheld(by: NonNullable<GroupNotices['withheld']>): string {
+  return by === 'muted' ? MUTED_MAIL : RESOLVED_MAIL;
 }
 
 interface CausedDelivery {
   readonly emission: Emission;
   readonly target: DeliveryTarget;
-  readonly isDigest: boolean;
+  readonly digest: RunInsert['digest'];
 }
 
 /** Writes a delivery: sending if it overtakes none and has a slot, else pending, or held. */
-function writeDelivery(log: LogWriter, { emission, target, isDigest }: CausedDelivery): void {
+function writeDelivery(log: LogWriter, { emission, target, digest }: CausedDelivery): void {
   const { kind, via } = target;
   const isMail = kind === 'mail';
-  const counted = isMail && !isDigest ? countRepeat(log, emission) : null;
-  if (counted !== null) {
-    const withheld = { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted } as const;
+  const reason = isMail ? (digest ? digest.withheld : countRepeat(log, emission)) : null;
+  if (reason !== null) {
+    const withheld = { listenerId: MAIL, subscriptionId: null, via: 'direct', reason } as const;
     log.insertWithheld(emission.entry, withheld, null);
     return;
   }

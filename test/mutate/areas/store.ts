@@ -222,7 +222,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     ],
     'queues: a new run overtakes': ['waiting === 0 || besideHooks', 'true'],
     'digests: a window of 0 is opened': ['if (windowMs > 0) {', 'if (windowMs >= 0) {'],
-    'digests: repeats are sent': ['if (counted !== null) {', 'if (false) {'],
+    'digests: repeats are sent': ['if (reason !== null) {', 'if (false) {'],
     'deliveries: a disabled webhook gets some': [
       'const isHeld = closedStateOf(listenerId, webhook) !== null;',
       'const isHeld = false;',
@@ -231,9 +231,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/digests.ts`, CONTRACT, {
     'digests: an empty window tells': [
-      'if (newest === null || isWithheld || countedIn(digestKey, window) === 0) {',
+      'if (newest === null || countedIn(digestKey, window) === 0) {',
       'if (newest === null) {',
     ],
+    'digests: one that was given up counts for nothing': ['if (digest && !isResent) {', 'if (false) {'],
   }),
   ...of(`${STORE}/log/rescue-runs.ts`, CONTRACT, {
     'rescue: once more': ['run.rescues + 1 < LIMITS.rescues', 'run.rescues < LIMITS.rescues'],

@@ -1,7 +1,7 @@
 // Emissions as the event listings show them. The body goes out as the bytes in the store.
 
 import { bodyWithoutSecrets } from '../../../domain/delivery/without-secrets.ts';
-import { WAITING } from '../../../domain/emission.ts';
+import { ERRORS, WAITING } from '../../../domain/emission.ts';
 import { msOf, recordId } from '../../../domain/ids.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { LaterRecord } from '../../../store/contract/resources.ts';
@@ -226,7 +226,9 @@ export function emissionToWire(record: ListedEmission, withEvent: boolean, withS
 /** Shows an emission with the group of an error. */
 export function groupedToWire(record: ListedEmission, withEvent: boolean): EmissionWire {
   const wire = emissionToWire(record, withEvent);
-  return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
+  return record.groupId === null || record.name !== ERRORS
+    ? wire
+    : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
 }
 
 /** Returns an emission that waits, with the name and time that it will have. */

@@ -1,6 +1,5 @@
 // What became of errors: who was told, the replays of them, and whether the records of their runs are there.
 
-import { MUTED_MAIL, RESOLVED_MAIL } from '../../../domain/delivery/digest.ts';
 import { EMAIL, HTTP, REPLAY } from '../../../domain/emission.ts';
 import { hasGoneOn, kindOfReplay, retryOf } from '../../../domain/errors/replay.ts';
 import { outcomeOf } from '../../../domain/errors/replaying.ts';
@@ -9,8 +8,10 @@ import type { RunState } from '../../../domain/run/run.ts';
 import { differs, isAmongNumbers, raw, sql } from '../../config/sql.ts';
 import type { ErrorReplay } from '../../contract/search.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import type { Row } from '../../rows/rows.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
 import { madeBy } from '../replays/last-replays.ts';
+import { digestedOf, type WithheldMail, withheldState } from './digested.ts';
 import { noticedOf } from './noticed.ts';
 
 /** Emissions of runs that nothing subscribes to: mails and requests. */
@@ -18,14 +19,12 @@ export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
 const REPLAYS = raw(`'${REPLAY}'`);
 /** The global error workflow may still get what waits for its subscribers. */
 const WITHHELD = raw("CASE WHEN due_at_ms IS NULL THEN 'withheld' ELSE 'queued' END");
-const OF_MAIL = raw(
-  `CASE withheld.reason WHEN '${MUTED_MAIL}' THEN 'muted' WHEN '${RESOLVED_MAIL}' THEN 'resolved' ELSE 'withheld' END`,
-);
 /** A webhook's deliveries are cancelled when it is deleted; mails and notices, when a person has resolved what they tell of. */
 const OF_DELIVERY = raw(
   "CASE WHEN deliveries.state = 'cancelled' AND deliveries.kind <> 'webhook' THEN 'resolved' ELSE deliveries.state END",
 );
 const NONE = raw('CAST (NULL AS BIGINT)');
+const NO_MAIL = raw('CAST (NULL AS BIGINT) AS mail, CAST (NULL AS TEXT) AS digest_key, CAST (NULL AS TEXT) AS reason');
 
 /** The numbers of an error that say what it is of. */
 export interface ErrorNumbers {
@@ -54,23 +53,37 @@ export async function toldOf(
 
   async function readTellings(): Promise<(Telling & { root: number })[]> {
     const roots = isAmongNumbers(entries);
-    const rows = await database.all(sql`SELECT entry AS root, run, ${NONE} AS sent_by, state
+    const rows = await database.all(sql`SELECT entry AS root, run, ${NONE} AS sent_by, state, ${NO_MAIL}
         FROM ${ALL_RUNS} AS runs WHERE entry ${roots}
-      UNION ALL SELECT entry, ${NONE}, ${NONE}, state FROM ${ALL_DELIVERIES} AS deliveries WHERE entry ${roots}
-      UNION ALL SELECT entry, ${NONE}, ${NONE}, ${WITHHELD} FROM withheld WHERE entry ${roots}
-      UNION ALL SELECT runs.entry, ${NONE}, runs.run, ${OF_DELIVERY} FROM ${ALL_RUNS} AS runs
+      UNION ALL SELECT entry, ${NONE}, ${NONE}, state, ${NO_MAIL} FROM ${ALL_DELIVERIES} AS deliveries WHERE entry ${roots}
+      UNION ALL SELECT entry, ${NONE}, ${NONE}, ${WITHHELD}, ${NO_MAIL} FROM withheld WHERE entry ${roots}
+      UNION ALL SELECT runs.entry, ${NONE}, runs.run, ${OF_DELIVERY}, ${NO_MAIL} FROM ${ALL_RUNS} AS runs
         JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
         JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = emissions.entry WHERE runs.entry ${roots}
-      UNION ALL SELECT runs.entry, ${NONE}, runs.run, ${OF_MAIL} FROM ${ALL_RUNS} AS runs
+      UNION ALL SELECT runs.entry, ${NONE}, runs.run, 'withheld', emissions.entry, emissions.digest_key, withheld.reason
+        FROM ${ALL_RUNS} AS runs
         JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
         JOIN withheld ON withheld.entry = emissions.entry WHERE runs.entry ${roots}`);
-    return rows.map((row) => ({
-      root: number(row, 'root'),
-      run: numberOrNull(row, 'run'),
-      sentBy: numberOrNull(row, 'sent_by'),
-      state: text<Telling['state']>(row, 'state'),
-    }));
+    const mails = rows.flatMap(withheldMailIn);
+    const digested = await digestedOf(log, ownerId, mails);
+    return rows.map((row) => {
+      const [mail] = withheldMailIn(row);
+      return {
+        root: number(row, 'root'),
+        run: numberOrNull(row, 'run'),
+        sentBy: numberOrNull(row, 'sent_by'),
+        state: mail
+          ? (digested(mail.entry)?.state ?? withheldState(mail.reason))
+          : text<Telling['state']>(row, 'state'),
+      };
+    });
   }
+}
+
+/** Returns the mail that a row tells to be withheld, if it does. */
+function withheldMailIn(row: Row): WithheldMail[] {
+  const entry = numberOrNull(row, 'mail');
+  return entry === null ? [] : [{ entry, digestKey: textOrNull(row, 'digest_key'), reason: text(row, 'reason') }];
 }
 
 /** SQLite would look through all replays of the owner. */

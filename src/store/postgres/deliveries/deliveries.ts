@@ -6,6 +6,7 @@ import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
 import { NO_SLOTS } from '../../log/finish-run.ts';
 import { claimDeliveries } from '../claims/claim-deliveries.ts';
 import type { LogCore } from '../log/batch.ts';
+import { digestsOf } from '../log/expected-needs.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { PlannedDeliveryPort } from './delivery-port.ts';
 
@@ -18,6 +19,7 @@ export function deliveryVerbs(core: LogCore): LeaseVerbs {
     recordAttempt: (end, admission) =>
       core.batch.write({
         kind: `${end.delivery.emission.emitterId} ${end.delivery.kind} ${end.state}`,
+        digests: end.state === 'exhausted' ? digestsOf(end.delivery.emission) : [],
         needs: (needs) => {
           needs.attempt(end.delivery);
           needs.owners.add(end.delivery.emission.ownerId);

@@ -239,7 +239,9 @@ export class BatchPlanner {
       closesAtMs: number(row, 'closes_at_ms'),
       repeats: number(row, 'repeats'),
       newestEntry: 0,
-      isNew: flag(row, 'is_new'),
+      // One that this batch has ended counts no more.
+      isNew: flag(row, 'is_new') || this.changes.endedDigests.has(key),
+      isChanged: false,
       group: toGroupNotices(row),
     };
     this.digests.set(key, digest);

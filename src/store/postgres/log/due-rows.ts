@@ -14,8 +14,10 @@ export interface PlannedDigest {
   readonly openedAtMs: number;
   readonly closesAtMs: number;
   repeats: number;
+  /** 0: that of the row. */
   newestEntry: number;
   isNew: boolean;
+  isChanged: boolean;
   /** What the group that it is of says. */
   readonly group: GroupNotices | null;
 }
@@ -107,15 +109,15 @@ async function readGroups(
   });
 }
 
-/** Sends the digests that count a mail. */
+/** Sends the digests that have changed. */
 export function sendDigests(
   tx: Tx,
   digests: Iterable<Omit<PlannedDigest, 'group'> & { ownerId: string; digestKey: string }>,
 ): void {
-  const used = [...digests].filter((d) => d.newestEntry > 0);
+  const used = [...digests].filter((d) => d.isChanged);
   if (used.length === 0) return;
   void tx.query(
-    `UPDATE digests AS d SET repeats = u.repeats, newest_entry = u.newest, opened_at_ms = u.opened, closes_at_ms = u.closes
+    `UPDATE digests AS d SET repeats = u.repeats, newest_entry = coalesce(nullif(u.newest, 0), d.newest_entry), opened_at_ms = u.opened, closes_at_ms = u.closes
       FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[])
         AS u (o, k, repeats, newest, opened, closes)
       WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,

@@ -2,6 +2,8 @@
 // trip, in place of a second and a third one. Only a guess: the plan says what is needed. A batch that needs a digest or queue that
 // it has not locked is repeated without a guess, since they are locked together, in the order of their keys.
 
+import { groupsKeyOf } from '../../../domain/delivery/digest.ts';
+import type { NewEmission } from '../../../domain/emission.ts';
 import { type DigestNeed, pairKey, type QueueNeed } from './batch-needs.ts';
 
 /** A kind whose verbs have needed more queues than this, as with filters among many listeners, is not guessed. */
@@ -13,6 +15,15 @@ export interface ExpectableVerb {
   readonly kind?: string | null;
   /** Digests that the verb looks at if others of its kind have looked at theirs. */
   readonly digests?: readonly Pick<DigestNeed, 'ownerId' | 'digestKey'>[];
+}
+
+/** Returns the digests that a mail may be counted in. */
+export function digestsOf({
+  ownerId,
+  digestKey,
+}: Pick<NewEmission, 'ownerId' | 'digestKey'>): Pick<DigestNeed, 'ownerId' | 'digestKey'>[] {
+  if (digestKey === null) return [];
+  return [digestKey, groupsKeyOf(digestKey)].map((key) => ({ ownerId, digestKey: key }));
 }
 
 /** What one verb was seen to need. */

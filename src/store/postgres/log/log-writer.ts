@@ -1,5 +1,6 @@
 // Postgres' LogWriter: returns what the batch has read, and collects rows to write. See batch.ts.
 
+import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import { type Emission, type NewEmission, REPLAY } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
@@ -9,10 +10,10 @@ import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
-import type { GroupNotices } from '../../log/groups/group-notices.ts';
+import type { ClosedDigest, OpenedDigest } from '../../log/groups/digest-store.ts';
+import { type GroupNotices, toGroupNotices } from '../../log/groups/group-notices.ts';
 import {
   type ClaimsSoFar,
-  type ClosedDigest,
   type DeliveryQueue,
   type DueFallback,
   type FallbackDecision,
@@ -25,7 +26,6 @@ import {
   type NewRun,
   type NotedIn,
   noClaims,
-  type OpenedDigest,
   type ReplaysMade,
   type RunNote,
   type RunQueue,
@@ -261,7 +261,8 @@ export class PlannedLogWriter implements LogWriter {
   openDigest(opened: OpenedDigest): void {
     const key = pairKey(opened.ownerId, opened.digestKey);
     const group = this.planner.digests.get(key)?.group ?? null;
-    this.planner.digests.set(key, { ...opened, isNew: false, group });
+    this.planner.digests.set(key, { ...opened, isNew: false, isChanged: true, group });
+    this.planner.changes.endedDigests.delete(key);
   }
 
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
@@ -269,6 +270,15 @@ export class PlannedLogWriter implements LogWriter {
     if (!digest) return;
     digest.repeats++;
     digest.newestEntry = newestEntry;
+    digest.isChanged = true;
+  }
+
+  changeDigest(ownerId: string, digestKey: string, window: DigestWindow): void {
+    const key = pairKey(ownerId, digestKey);
+    const digest = this.planner.digests.get(key);
+    if (!digest) return;
+    const { openedAtMs, closesAtMs, repeats } = window;
+    this.planner.digests.set(key, { ...digest, openedAtMs, closesAtMs, repeats, isChanged: true });
   }
 
   /**
@@ -285,13 +295,13 @@ export class PlannedLogWriter implements LogWriter {
         repeats: number(row, 'repeats'),
       },
       newest: row.entry === null ? null : toEmission(row, this.planner.core),
-      isWithheld: row.group_withheld !== null,
+      withheld: toGroupNotices(row)?.withheld ?? null,
     }));
     return rows.filter(({ ownerId, digestKey }) => !this.planner.digests.has(pairKey(ownerId, digestKey)));
   }
 
   endDigest(ownerId: string, digestKey: string): void {
-    this.planner.changes.endedDigests.push({ ownerId, digestKey });
+    this.planner.changes.endedDigests.set(pairKey(ownerId, digestKey), { ownerId, digestKey });
   }
 
   dedupeOf(sourceId: string): Dedupe | null | undefined {

@@ -1,7 +1,5 @@
 // The writing verbs of the log, each with what it needs before it is planned. See batch.ts.
 
-import { groupsKeyOf } from '../../../domain/delivery/digest.ts';
-import type { NewEmission } from '../../../domain/emission.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import { bytesOfEnd, type RunEnd } from '../../../domain/run/run-end.ts';
 import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
@@ -18,6 +16,7 @@ import { claimRuns } from '../claims/claim-runs.ts';
 import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
+import { digestsOf } from './expected-needs.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
@@ -138,11 +137,6 @@ const NAMES_OF_KIND = 3;
 function kindOfEnd({ runnableId, state, memory, emissions }: RunEnd): string | null {
   if (memory || emissions.length > NAMES_OF_KIND) return null;
   return [runnableId, state, ...emissions.map(({ name }) => name)].join(' ');
-}
-
-function digestsOf({ ownerId, digestKey }: NewEmission): { ownerId: string; digestKey: string }[] {
-  if (digestKey === null) return [];
-  return [digestKey, groupsKeyOf(digestKey)].map((key) => ({ ownerId, digestKey: key }));
 }
 
 /** Queues runs again that were leased by a transaction whose outcome was unknown; expired leases are skipped. */

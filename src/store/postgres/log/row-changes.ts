@@ -77,7 +77,8 @@ export class RowChanges {
   readonly answers: InsertedRow[] = [];
   readonly keys: KeyRow[] = [];
   readonly keyAnswers: { readonly run: number; readonly answer: string }[] = [];
-  readonly endedDigests: { readonly ownerId: string; readonly digestKey: string }[] = [];
+  /** By pairKey. */
+  readonly endedDigests = new Map<string, { readonly ownerId: string; readonly digestKey: string }>();
   /** By source and name: the last write counts. */
   readonly dbWrites = new Map<string, SourceValueRow>();
 
@@ -106,12 +107,13 @@ export class RowChanges {
     this.#sendDeliveries(tx, nowMs);
     this.#sendKeys(tx);
     this.#sendDbWrites(tx);
-    if (this.endedDigests.length === 0) return;
+    if (this.endedDigests.size === 0) return;
+    const ended = [...this.endedDigests.values()];
     void tx.query(
       `DELETE FROM digests AS d USING unnest($1::text[], $2::text[]) AS u (o, k)
         WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
-      arrayLiteral(this.endedDigests.map((d) => d.ownerId)),
-      arrayLiteral(this.endedDigests.map((d) => d.digestKey)),
+      arrayLiteral(ended.map((d) => d.ownerId)),
+      arrayLiteral(ended.map((d) => d.digestKey)),
     );
   }
 

@@ -1,6 +1,6 @@
 // SQLite's LogWriter: writes each row at once, within the transaction of the batch.
 
-import { type DigestWindow, groupOfKey } from '../../../domain/delivery/digest.ts';
+import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
@@ -11,13 +11,12 @@ import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
-import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
-import { type GroupNotices, groupNoticeColumns, toGroupNotices } from '../../log/groups/group-notices.ts';
+import type { ClosedDigest, OpenedDigest } from '../../log/groups/digest-store.ts';
+import type { GroupNotices } from '../../log/groups/group-notices.ts';
 import { IS_OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import {
   type ClaimsSoFar,
-  type ClosedDigest,
   type DeliveryQueue,
   type DueFallback,
   type FallbackDecision,
@@ -30,7 +29,6 @@ import {
   type NewRun,
   type NotedIn,
   noClaims,
-  type OpenedDigest,
   type ReplaysMade,
   type RunNote,
   type RunQueue,
@@ -42,13 +40,14 @@ import { takeDecisions } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { isListed, NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
-import { toDigestWindow, toEmission } from '../../rows/log-rows.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
+import { insertDigest, readDigest, readGroupNotices, readOverDigests, updateDigest } from './digest-rows.ts';
 import { insertDelivery, insertEmission, insertLater } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -257,27 +256,15 @@ export class SqliteLogWriter implements LogWriter {
   }
 
   digestWindow(ownerId: string, digestKey: string): DigestWindow | null {
-    const sql = 'SELECT opened_at_ms, closes_at_ms, repeats FROM digests WHERE owner_id = ? AND digest_key = ?';
-    const row = this.core.writer.get(sql, ownerId, digestKey);
-    return row ? toDigestWindow(row) : null;
+    return readDigest(this.core, { ownerId, digestKey });
   }
 
   groupNotices(ownerId: string, digestKey: string): GroupNotices | null {
-    const sql = `SELECT ${groupNoticeColumns('?')} FROM error_groups AS g WHERE g.id = ? AND g.owner_id = ?`;
-    return toGroupNotices(this.core.writer.get(sql, this.nowMs, groupOfKey(digestKey), ownerId));
+    return readGroupNotices(this.core, { ownerId, digestKey }, this.nowMs);
   }
 
-  openDigest({ ownerId, digestKey, openedAtMs, closesAtMs, repeats, newestEntry }: OpenedDigest): void {
-    this.core.writer.run(
-      `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
-        VALUES (?,?,?,?,?,?)`,
-      ownerId,
-      digestKey,
-      openedAtMs,
-      closesAtMs,
-      repeats,
-      newestEntry,
-    );
+  openDigest(opened: OpenedDigest): void {
+    insertDigest(this.core, opened);
   }
 
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
@@ -285,19 +272,12 @@ export class SqliteLogWriter implements LogWriter {
     this.core.writer.run(sql, newestEntry, ownerId, digestKey);
   }
 
+  changeDigest(ownerId: string, digestKey: string, window: DigestWindow): void {
+    updateDigest(this.core, { ownerId, digestKey }, window);
+  }
+
   closedDigests(): readonly ClosedDigest[] {
-    const { writer } = this.core;
-    const over = writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', this.nowMs, DIGESTS_PER_STEP);
-    return over.map((row) => {
-      const newest = writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'newest_entry'));
-      return {
-        ownerId: text(row, 'owner_id'),
-        digestKey: text(row, 'digest_key'),
-        window: toDigestWindow(row),
-        isWithheld: Boolean(this.groupNotices(text(row, 'owner_id'), text(row, 'digest_key'))?.withheld),
-        newest: newest ? toEmission(newest, this.core) : null,
-      };
-    });
+    return readOverDigests(this.core, this.nowMs);
   }
 
   endDigest(ownerId: string, digestKey: string): void {

@@ -179,7 +179,7 @@ const LOG: readonly Rule[] = [
   {
     what: 'errors whose group is lost, in no group',
     sql: `UPDATE emissions SET group_id = NULL
-      WHERE group_id IS NOT NULL AND group_id NOT IN (SELECT id FROM error_groups)`,
+      WHERE group_id IS NOT NULL AND name = '${ERRORS}' AND group_id NOT IN (SELECT id FROM error_groups)`,
   },
   {
     what: 'hours of groups of errors that are lost',

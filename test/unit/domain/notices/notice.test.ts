@@ -126,8 +126,10 @@ test('colours of a terminal are left out of mails and chats, and kept for progra
 
 test('a digest says how many there were within the page of the mail', () => {
   const window = { openedAtMs: 0, closesAtMs: 60_000, repeats: 3 };
-  const digestOf = (html: string): string =>
-    JSON.parse(text(digestBody('p_1 eg_1 0', window, utf8(JSON.stringify({ subject: 's', text: 't', html }))))).html;
+  const digestOf = (html: string): string => {
+    const body = utf8(JSON.stringify({ subject: 's', text: 't', html }));
+    return JSON.parse(text(digestBody('p_1 eg_1 0', window, { body, causeRun: 1 }))).html;
+  };
   const lead = String.raw`<p>\+3 more since 00:00 UTC [^<]*</p>`;
   match(digestOf(mailOf(NOTICE).html), new RegExp(`^<!doctype html><html><body [^>]*>${lead}\\s*<div `));
   match(digestOf('<b>own</b>'), new RegExp(`^${lead}\\s*<b>own</b>$`));
