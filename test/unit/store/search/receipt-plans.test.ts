@@ -1,12 +1,14 @@
 // Receipts are found from the few emissions that they are of: SQLite never looks through a table of the log.
 
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { whyCounted } from '../../../../src/domain/delivery/digest.ts';
 import { render, type Sql } from '../../../../src/store/config/sql.ts';
 import { causesOf } from '../../../../src/store/log/log-records.ts';
 import type { LogReader } from '../../../../src/store/log/log-tables.ts';
+import { digestedOf } from '../../../../src/store/log/search/digested.ts';
 import { TestClock } from '../../../contract/fixtures.ts';
 import { newFolder, openSqliteIn, removeFolder } from '../../../support/sqlite/store.ts';
 
@@ -15,10 +17,11 @@ const DIALECT = {
   placeholder: () => '?',
   value: (cell: unknown) => cell,
   list: (items: unknown) => items,
-  rows: () => 'none',
+  rows: () => "(SELECT 1 AS entry, 'a key' AS digest_key, 1 AS behind)",
 } as const;
 
-test('receipts of a run are found by indexes alone', async () => {
+/** The steps of the statements that `reads` makes of a store that answers with nothing. */
+async function stepsOf(reads: (log: LogReader) => Promise<unknown>): Promise<readonly string[]> {
   const folder = await newFolder();
   await openSqliteIn(folder, { clock: new TestClock() }).close();
   const db = new DatabaseSync(join(folder, 'errand.db'));
@@ -27,13 +30,31 @@ test('receipts of a run are found by indexes alone', async () => {
     read.push(render(statement, DIALECT).text);
     return [];
   };
-  await causesOf({ database: { all } } as unknown as LogReader, { ownerId: 'o_1', run: 1 }, 100);
+  await reads({ database: { all } } as unknown as LogReader);
   const steps = read.flatMap((statement) => db.prepare(`EXPLAIN QUERY PLAN ${statement}`).all());
-  const scanned = steps
-    .map(({ detail }) => /^SCAN (\w+)/.exec(String(detail))?.[1])
-    .filter((name) => name !== undefined);
-  // All but the parts of the statement itself.
-  deepEqual([...new Set(scanned)].sort(), ['heard', 'receipts', 'told']);
   db.close();
   await removeFolder(folder);
+  return steps.map(({ detail }) => String(detail));
+}
+
+const scanned = (steps: readonly string[]): string[] =>
+  [...new Set(steps.flatMap((step) => /^SCAN (\w+)/.exec(step)?.[1] ?? []))].sort();
+
+test('receipts of a run are found by indexes alone', async () => {
+  const steps = await stepsOf((log) => causesOf(log, { ownerId: 'o_1', run: 1 }, 100));
+  // All but the parts of the statement itself.
+  deepEqual(scanned(steps), ['heard', 'receipts', 'told']);
+});
+
+test('the digest of a mail that was counted is found by its key', async () => {
+  const reason = whyCounted('p_1 eg_1 0', { closesAtMs: 1, repeats: 1 });
+  const steps = await stepsOf((log) => digestedOf(log, 'o_1', [{ entry: 1, digestKey: 'p_1 eg_1 0', reason }]));
+  ok(
+    steps.some((step) => step.startsWith('SEARCH digests USING INDEX emissions_group')),
+    steps.join('\n'),
+  );
+  deepEqual(
+    scanned(steps).filter((name) => name !== 'CONSTANT' && name !== 'json_each'),
+    [],
+  );
 });
