@@ -2,10 +2,14 @@
 // so that the workflow is there to be completed: an account without fields, an empty data store.
 
 import { type Errand, ProblemError } from '../../client/client.ts';
-import type { ImportedStep, ImportedWorkflow } from './exported.ts';
+import type { ImportedStep, ImportedWorkflow, LeftProp } from './exported.ts';
+import type { DataStores, Place } from './stores.ts';
+
+type Input = Parameters<Errand['createWorkflow']>[0];
+export type Whole = Awaited<ReturnType<Errand['createWorkflow']>>['data'];
 
 interface Created {
-  readonly id: string;
+  readonly whole: Whole;
   /** What the placeholders stand for. */
   readonly notes: readonly string[];
 }
@@ -16,30 +20,54 @@ interface Change {
 }
 
 /**
- * Creates the workflow, and fills in what the server says is missing, one after the other. `stores`: the data stores that were
- * created so far, id there → id here. Throws a ProblemError when the server refuses it for another reason; then nothing is left.
+ * Creates the workflow in one request, and fills in what the server says is missing, one after the other. Throws a ProblemError when the
+ * server refuses it for another reason; then nothing is left.
  */
 export async function createWithPlaceholders(
   errand: Errand,
   workflow: ImportedWorkflow,
-  stores: Map<string, string>,
+  { active, stores }: { readonly active: boolean; readonly stores: DataStores },
 ): Promise<Created> {
-  const { name, settings } = workflow;
+  const { name, settings, triggers } = workflow;
+  const made: string[] = [];
+  const placeFor = async (there: string): Promise<Place> => {
+    const place = await stores.placeFor(there);
+    if (place.isNew) made.push(there);
+    return place;
+  };
+  try {
+    const { answer, notes } = await withPlaceholders(workflow, {
+      placeFor,
+      send: (steps) => errand.createWorkflow({ name, steps, settings, triggers, active }),
+    });
+    return { whole: answer.data, notes };
+  } catch (error) {
+    if (error instanceof ProblemError) await stores.remove(made);
+    throw error;
+  }
+}
+
+interface Sending<T> {
+  readonly send: (steps: Input['steps']) => Promise<T>;
+  /** Returns the data store here in place of one there. */
+  readonly placeFor: (there: string) => Promise<Place>;
+}
+
+/** Sends the steps until the server takes them. Throws what it refuses them for. */
+async function withPlaceholders<T>(
+  workflow: ImportedWorkflow,
+  { send, placeFor }: Sending<T>,
+): Promise<{ readonly answer: T; readonly notes: readonly string[] }> {
   let { steps } = workflow;
-  const before = new Set(stores.keys());
   const notes: string[] = [];
   let ofPath: unknown = null;
   for (;;) {
     try {
-      const { data } = await errand.createWorkflow({ name, steps, settings });
-      return { id: data.id, notes };
+      return { answer: await send(steps), notes };
     } catch (error) {
-      const change = error instanceof ProblemError ? await changeFor(error, { errand, workflow, steps, stores }) : null;
-      if (change === null) {
-        await deleteStores(errand, stores, before);
-        // What was said of the path that the notes name.
-        throw isOfPath(error) ? (ofPath ?? error) : error;
-      }
+      const change = error instanceof ProblemError ? await changeFor(error, { workflow, steps, placeFor }) : null;
+      // What was said of the path that the notes name.
+      if (change === null) throw isOfPath(error) ? (ofPath ?? error) : error;
       steps = change.steps;
       if (change.note === null) ofPath = error;
       else notes.push(change.note);
@@ -48,10 +76,9 @@ export async function createWithPlaceholders(
 }
 
 interface Attempt {
-  readonly errand: Errand;
   readonly workflow: ImportedWorkflow;
   readonly steps: readonly ImportedStep[];
-  readonly stores: Map<string, string>;
+  readonly placeFor: (there: string) => Promise<Place>;
 }
 
 const PATH = /^steps\[(\d+)\]\.component_path$/;
@@ -80,38 +107,27 @@ function inTypeScript(steps: readonly ImportedStep[], index: number): Change | n
 }
 
 async function withPlaceholder(
-  { errand, workflow, steps, stores }: Attempt,
+  { workflow, steps, placeFor }: Attempt,
   namespace: string,
   prop: string,
 ): Promise<Change | null> {
   const left = workflow.left.find((one) => one.namespace === namespace && one.prop === prop);
   const props = steps.find((step) => step.namespace === namespace)?.configured_props ?? {};
   if (left === undefined || left.kind === 'other' || Object.hasOwn(props, prop)) return null;
-  const { kind, id } = left;
-  const value = kind === 'account' ? { $auth: {} } : await storeFor(errand, id, stores);
+  const { value, note } = await placeholderFor(left, placeFor);
   const configured_props = { ...props, [prop]: value };
-  const note =
-    kind === 'account'
-      ? `the step ${namespace} has no account yet: configure its prop "${prop}"`
-      : `the step ${namespace} has a new, empty data store as its prop "${prop}": ${String(value)}, in place of ${id}`;
   return {
     steps: steps.map((step) => (step.namespace === namespace ? { ...step, configured_props } : step)),
-    note,
+    note: `the step ${namespace} has ${note}`,
   };
 }
 
-async function storeFor(errand: Errand, there: string, stores: Map<string, string>): Promise<string> {
-  const known = stores.get(there);
-  if (known !== undefined) return known;
-  const { data } = await errand.createDataStore({ name: `Imported ${there}` });
-  stores.set(there, data.id);
-  return data.id;
-}
-
-async function deleteStores(errand: Errand, stores: Map<string, string>, kept: ReadonlySet<string>): Promise<void> {
-  for (const [there, id] of [...stores]) {
-    if (kept.has(there)) continue;
-    await errand.deleteDataStore({ id });
-    stores.delete(there);
-  }
+async function placeholderFor(
+  { kind, id, prop }: LeftProp,
+  placeFor: Attempt['placeFor'],
+): Promise<{ readonly value: unknown; readonly note: string }> {
+  if (kind === 'account') return { value: { $auth: {} }, note: `no account yet: configure its prop "${prop}"` };
+  const place = await placeFor(id);
+  const what = place.isNew ? 'a new, empty data store' : 'the data store that an import has created';
+  return { value: place.id, note: `${what} as its prop "${prop}": ${place.id}, in place of ${id}` };
 }

@@ -9,9 +9,10 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { checkSteps } from './check.ts';
-import { createWithPlaceholders } from './create.ts';
+import { createWithPlaceholders, type Whole } from './create.ts';
 import { type ImportedWorkflow, readProject } from './exported.ts';
 import { foreignExport } from './foreign.ts';
+import { type DataStores, importedStores } from './stores.ts';
 
 interface ImportOptions extends ServerOptions {
   readonly activate?: true;
@@ -50,7 +51,7 @@ export function addImport(program: Command, connect: Connect): void {
     if (workflows.length === 0) throw await nothingFound(folder, found.isDirectory());
     const { errand, out, isJson } = await connect(options);
     const taken = new Set<string>();
-    const stores = new Map<string, string>();
+    const stores = importedStores(errand);
     for await (const { name } of errand.listWorkflows()) taken.add(name);
     const results: Imported[] = [];
     for (const workflow of workflows) {
@@ -89,8 +90,7 @@ async function nothingFound(place: string, isFolder: boolean): Promise<CliError>
 interface How {
   /** Names of workflows that are there. */
   readonly taken: ReadonlySet<string>;
-  /** Data stores that were created in place of others: id there → id here. */
-  readonly stores: Map<string, string>;
+  readonly stores: DataStores;
   readonly isActive: boolean;
   readonly isDry: boolean;
 }
@@ -100,7 +100,7 @@ async function importOne(
   workflow: ImportedWorkflow,
   { taken, stores, isActive, isDry }: How,
 ): Promise<Imported> {
-  const { folder, name, triggers, notes, fault } = workflow;
+  const { folder, name, notes, fault } = workflow;
   const active = isActive && workflow.active;
   const none = { folder, name, workflow_id: null, endpoint_url: null };
   if (fault !== null) return { ...none, result: 'failed', notes: [...notes, fault] };
@@ -110,27 +110,24 @@ async function importOne(
     const result = faults.length === 0 ? 'would be created' : 'would fail';
     return { ...none, result, notes: [...notes, ...more, ...faults] };
   }
-  let id: string | null = null;
   try {
-    const made = await createWithPlaceholders(errand, workflow, stores);
-    id = made.id;
-    // With its triggers it would begin at once.
-    const { data } = await errand.updateWorkflow({ id, triggers, active });
-    const addresses = data.triggers.flatMap((trigger) => ('endpoint_url' in trigger ? [trigger.endpoint_url] : []));
-    const hint = active ? [] : [`is inactive: errand workflows enable ${id}`];
+    const { whole, notes: more } = await createWithPlaceholders(errand, workflow, { active, stores });
+    const hint = active ? [] : [`is inactive: errand workflows enable ${whole.id}`];
     return {
       folder,
       name,
       result: 'created',
-      workflow_id: id,
-      endpoint_url: addresses[0] ?? null,
-      notes: [...notes, ...made.notes, ...hint],
+      workflow_id: whole.id,
+      endpoint_url: addressOf(whole),
+      notes: [...notes, ...more, ...hint],
     };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    // Half a workflow would stand in the way of the next attempt.
-    if (id !== null) await errand.deleteWorkflow({ id });
     const details = error.errors?.map(({ parameter, message }) => `${parameter}: ${message}`) ?? [];
     return { ...none, result: 'failed', notes: [...notes, error.message, ...details] };
   }
+}
+
+function addressOf({ triggers }: Pick<Whole, 'triggers'>): string | null {
+  return triggers.flatMap((trigger) => ('endpoint_url' in trigger ? [trigger.endpoint_url] : []))[0] ?? null;
 }

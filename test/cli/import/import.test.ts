@@ -1,14 +1,15 @@
 // errand import: a project of the hosted original, as files.
 
 import assert from 'node:assert/strict';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Json } from '../support/client.ts';
-import { startErrand } from '../support/errand.ts';
-import { createFolder } from '../support/folders/folder.ts';
-import { until } from '../support/wait.ts';
-import { openShell } from './command.ts';
+import type { Json } from '../../support/client.ts';
+import { startErrand } from '../../support/errand.ts';
+import { createFolder } from '../../support/folders/folder.ts';
+import { until } from '../../support/wait.ts';
+import { openShell } from '../command.ts';
+import { writeFiles } from './files.ts';
 
 const PROJECT = {
   // As its synchronisation with a repository writes it.
@@ -84,13 +85,6 @@ steps:
   'inactive-p_6/a/entry.js': 'export default () => 1;',
   'registry-p_5/workflow.yaml': 'steps: [{ namespace: say, uses: slack-send-message@1.2.0, props: { text: hi } }]',
 } as const;
-
-async function writeFiles(root: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text);
-  }
-}
 
 async function writeProject(root: string): Promise<void> {
   await writeFiles(root, PROJECT);
