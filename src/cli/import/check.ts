@@ -1,7 +1,7 @@
 // Looks ahead at what an import would meet: the server bundles and loads the code of each step, and keeps nothing.
 
 import { type Errand, ProblemError } from '../../client/client.ts';
-import type { ImportedStep, ImportedWorkflow } from './exported.ts';
+import type { ImportedStep, ImportedWorkflow } from './imported.ts';
 
 interface Checked {
   /** Why the server would refuse the workflow. */

@@ -2,7 +2,7 @@
 // so that the workflow is there to be completed: an account without fields, an empty data store.
 
 import { type Errand, ProblemError } from '../../client/client.ts';
-import type { ImportedStep, ImportedWorkflow, LeftProp } from './exported.ts';
+import type { ImportedStep, ImportedWorkflow, LeftProp } from './imported.ts';
 import type { DataStores, Place } from './stores.ts';
 
 type Input = Parameters<Errand['createWorkflow']>[0];

@@ -9,54 +9,10 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { isOfN8n } from './foreign.ts';
-import { type Renames, renamesOf, valueWithNames, withNames } from './step-names.ts';
-
-export interface ImportedStep {
-  readonly namespace: string;
-  readonly code?: string;
-  readonly component_path?: string;
-  readonly configured_props?: Readonly<Record<string, unknown>>;
-}
-
-export type ImportedTrigger =
-  | { readonly type: 'http'; readonly custom_response?: boolean }
-  | {
-      readonly type: 'schedule';
-      readonly cron?: string;
-      readonly interval_seconds?: number;
-      readonly timezone?: string;
-    };
-
-export interface ImportedSettings {
-  readonly timeout_ms?: number;
-  readonly notify?: false;
-}
-
-/** A prop that is left out, since its value names what only exists there. */
-export interface LeftProp {
-  readonly namespace: string;
-  readonly prop: string;
-  readonly kind: 'account' | 'data_store' | 'other';
-  /** Its id there. */
-  readonly id: string;
-}
-
-export interface ImportedWorkflow {
-  readonly folder: string;
-  readonly name: string;
-  readonly steps: readonly ImportedStep[];
-  readonly left: readonly LeftProp[];
-  readonly triggers: readonly ImportedTrigger[];
-  readonly settings: ImportedSettings;
-  /** False: it is switched off there. */
-  readonly active: boolean;
-  /** What is left to do by hand. */
-  readonly notes: readonly string[];
-  /** Why it cannot be imported; null: it can. */
-  readonly fault: string | null;
-}
-
-type Members = Readonly<Record<string, unknown>>;
+import type { ImportedSettings, ImportedStep, ImportedWorkflow, LeftProp } from './imported.ts';
+import { withStepNames } from './renamed-steps.ts';
+import { readTrigger } from './triggers.ts';
+import { listOf, type Members, membersOf, textOf } from './values.ts';
 
 /** The version of `workflow.yaml` that was looked at. */
 const SCHEMA = 'workflow/2022.04';
@@ -96,13 +52,8 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
       const imported = await readStep(membersOf(step), read);
       if (imported) found.push(imported);
     }
-    const renames = renamesOf(found.map(({ namespace }) => namespace));
-    for (const [there, here] of renames) {
-      notes.push(
-        `the step ${there} is ${here} here, where names are lower-case; its references in code and props are changed`,
-      );
-    }
-    const steps = found.map((step) => renamedStep(step, renames));
+    const { steps, left: leftProps, notes: ofNames } = await withStepNames(found, left);
+    notes.push(...ofNames);
     const schema = textOf(whole.schema);
     if (schema !== undefined && schema !== SCHEMA)
       notes.push(`it is written in ${schema}: ${SCHEMA} is what is known here`);
@@ -117,7 +68,7 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
       folder: at,
       name,
       steps,
-      left: left.map((one) => ({ ...one, namespace: renames.get(one.namespace) ?? one.namespace })),
+      left: leftProps,
       triggers,
       settings: readSettings(membersOf(whole.settings)),
       active,
@@ -137,16 +88,6 @@ function readSettings({ lambda_timeout: seconds, error_notification: isTold }: M
   return {
     ...(typeof seconds === 'number' ? { timeout_ms: seconds * 1000 } : {}),
     ...(isTold === false ? { notify: false as const } : {}),
-  };
-}
-
-function renamedStep({ namespace, ...step }: ImportedStep, renames: Renames): ImportedStep {
-  const { code, configured_props: props } = step;
-  return {
-    ...step,
-    namespace: renames.get(namespace) ?? namespace,
-    ...(code === undefined ? {} : { code: withNames(code, renames) }),
-    ...(props === undefined ? {} : { configured_props: valueWithNames(props, renames) as Members }),
   };
 }
 
@@ -246,46 +187,4 @@ function withoutLabel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLabel);
   const { __lv: chosen } = membersOf(value);
   return chosen === undefined ? value : (membersOf(chosen).value ?? null);
-}
-
-/** What a trigger is of which the file has no more than its id. */
-const BY_HAND: Readonly<Record<string, string>> = {
-  ti_: 'is a schedule, and the file does not say when it is due: give it to the workflow here',
-  ei_: 'is an address of mail: there is none here',
-};
-
-function readTrigger(
-  trigger: Members,
-  { notes, answers }: { readonly notes: string[]; readonly answers: boolean },
-): ImportedTrigger[] {
-  const id = textOf(trigger.id) ?? '';
-  const timer = membersOf(trigger.timer ?? membersOf(trigger.props).cron ?? trigger.props ?? trigger);
-  const cron = textOf(timer.cron) ?? textOf(timer.cron_expression) ?? textOf(trigger.cron);
-  const seconds = timer.interval_seconds ?? timer.intervalSeconds ?? trigger.interval_seconds;
-  const timezone = textOf(timer.timezone) ?? textOf(trigger.timezone);
-  const zone = timezone === undefined ? {} : { timezone };
-  if (cron !== undefined) return [{ type: 'schedule', cron, ...zone }];
-  if (typeof seconds === 'number') return [{ type: 'schedule', interval_seconds: seconds, ...zone }];
-  if (id.startsWith('hi_') || textOf(trigger.endpoint_url) !== undefined) {
-    const isCustom = trigger.custom_response ?? membersOf(trigger.props).customResponse ?? answers;
-    return [{ type: 'http', ...(isCustom === true ? { custom_response: true } : {}) }];
-  }
-  const key = textOf(trigger.uses) ?? textOf(trigger.component_key) ?? textOf(trigger.key);
-  const what = BY_HAND[id.slice(0, 3)] ?? 'is a source: deploy it here, and subscribe the workflow to it';
-  notes.push(`the trigger ${id || key || JSON.stringify(trigger)} ${what}`);
-  return [];
-}
-
-function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -11,8 +11,9 @@ import { type Output, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { checkSteps } from './check.ts';
 import { createWithPlaceholders, type Whole } from './create.ts';
-import { type ImportedWorkflow, readProject } from './exported.ts';
+import { readProject } from './exported.ts';
 import { foreignExport } from './foreign.ts';
+import type { ImportedWorkflow } from './imported.ts';
 import { withOwnNames } from './names.ts';
 import { type DataStores, importedStores } from './stores.ts';
 

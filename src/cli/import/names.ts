@@ -1,7 +1,7 @@
 // Names of imported workflows. Names are not unique at the hosted original, where the id in a folder's name tells workflows apart; an
 // import recognises what is there already by its name.
 
-import type { ImportedWorkflow } from './exported.ts';
+import type { ImportedWorkflow } from './imported.ts';
 
 /** Returns the workflows, each with a name that no other folder of the project has. `taken`: names that workflows here have. */
 export function withOwnNames(

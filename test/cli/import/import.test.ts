@@ -233,6 +233,8 @@ test('names with capitals, accounts, data stores and components in TypeScript ar
   assert.equal(cats.result, 'created', JSON.stringify(cats));
   const notes = cats.notes.join('\n');
   assert.match(notes, /the step getCatUrl is get_cat_url here/);
+  assert.match(notes, /references in the props of the step say_it were changed: text/);
+  assert.match(notes, /references in the code of the step post_toot were changed in line 3/);
   assert.match(notes, /the step get_cat_url has no account yet: configure its prop "google"/);
   assert.match(
     notes,
