@@ -178,6 +178,8 @@ export interface Actions {
   reportError(ownerId: string, input: ReportInput): Promise<Appended & { readonly workflowId: string }>;
 
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
+  /** Throws the refusal that `createWorkflow` would end with, and stores nothing. */
+  checkWorkflow(ownerId: string, input: WorkflowInput): Promise<void>;
   updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;
   deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
   /** Creates the workflow of that file, or updates it. */
@@ -198,10 +200,7 @@ export interface Actions {
   retryRun(ownerId: string, run: number, options: { readonly isAgain: boolean }): Promise<Appended>;
   /** Returns the owner of the run that the address names, once its token is checked; `not_found` for any other address. */
   findWait(address: WaitAddress): Promise<string>;
-  /**
-   * Ends a wait. It is not bound to an owner: the token permits it. Returns the run's new state; `conflict` when that wait is
-   * over.
-   */
+  /** Ends a wait, which the token permits, for any owner. Returns the run's new state; `conflict` when that wait is over. */
   endWait(order: WaitOrder): Promise<RunState>;
 
   /** Creates the source of that file, or updates it. */

@@ -30,7 +30,7 @@ export async function createWithPlaceholders(
 ): Promise<Created> {
   const { name, settings, triggers } = workflow;
   const made: string[] = [];
-  const placeFor = async (there: string): Promise<Place> => {
+  const placeFor: PlaceFor = async (there) => {
     const place = await stores.placeFor(there);
     if (place.isNew) made.push(there);
     return place;
@@ -47,14 +47,17 @@ export async function createWithPlaceholders(
   }
 }
 
+/** Returns the data store here in place of one there. */
+type PlaceFor = (there: string) => Promise<Place>;
+
 interface Sending<T> {
   readonly send: (steps: Input['steps']) => Promise<T>;
-  /** Returns the data store here in place of one there. */
-  readonly placeFor: (there: string) => Promise<Place>;
+  /** Null: none may be created, and the steps that need one are sent without their code. */
+  readonly placeFor: PlaceFor | null;
 }
 
 /** Sends the steps until the server takes them. Throws what it refuses them for. */
-async function withPlaceholders<T>(
+export async function withPlaceholders<T>(
   workflow: ImportedWorkflow,
   { send, placeFor }: Sending<T>,
 ): Promise<{ readonly answer: T; readonly notes: readonly string[] }> {
@@ -78,7 +81,7 @@ async function withPlaceholders<T>(
 interface Attempt {
   readonly workflow: ImportedWorkflow;
   readonly steps: readonly ImportedStep[];
-  readonly placeFor: (there: string) => Promise<Place>;
+  readonly placeFor: PlaceFor | null;
 }
 
 const PATH = /^steps\[(\d+)\]\.component_path$/;
@@ -114,6 +117,10 @@ async function withPlaceholder(
   const left = workflow.left.find((one) => one.namespace === namespace && one.prop === prop);
   const props = steps.find((step) => step.namespace === namespace)?.configured_props ?? {};
   if (left === undefined || left.kind === 'other' || Object.hasOwn(props, prop)) return null;
+  if (left.kind === 'data_store' && placeFor === null) {
+    const note = `the step ${namespace} gets an empty data store as its prop "${prop}", in place of ${left.id}; its other props were not checked`;
+    return { steps: steps.map((step) => (step.namespace === namespace ? withoutCode(step) : step)), note };
+  }
   const { value, note } = await placeholderFor(left, placeFor);
   const configured_props = { ...props, [prop]: value };
   return {
@@ -122,11 +129,17 @@ async function withPlaceholder(
   };
 }
 
+/** Returns a step with nothing in it that could be refused but its name. */
+export function withoutCode({ namespace }: ImportedStep): ImportedStep {
+  return { namespace, code: 'export default () => {};' };
+}
+
 async function placeholderFor(
   { kind, id, prop }: LeftProp,
-  placeFor: Attempt['placeFor'],
+  placeFor: PlaceFor | null,
 ): Promise<{ readonly value: unknown; readonly note: string }> {
-  if (kind === 'account') return { value: { $auth: {} }, note: `no account yet: configure its prop "${prop}"` };
+  if (kind === 'account' || placeFor === null)
+    return { value: { $auth: {} }, note: `no account yet: configure its prop "${prop}"` };
   const place = await placeFor(id);
   const what = place.isNew ? 'a new, empty data store' : 'the data store that an import has created';
   return { value: place.id, note: `${what} as its prop "${prop}": ${place.id}, in place of ${id}` };

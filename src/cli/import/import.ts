@@ -9,7 +9,7 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { telling } from '../shell/interrupt.ts';
 import { type Output, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { checkSteps } from './check.ts';
+import { checkWorkflow, faultsIn } from './check.ts';
 import { createWithPlaceholders, type Whole } from './create.ts';
 import { readProject } from './exported.ts';
 import { foreignExport } from './foreign.ts';
@@ -44,7 +44,7 @@ export function addImport(program: Command, connect: Connect): void {
     )
     .option(
       '--dry-run',
-      'check the code of all steps on the server, show what would be created and what is missing, and create nothing',
+      'check the workflows and the code of their steps on the server, show what would be created and what is missing, and create nothing',
     );
   withExamples(command, 'errand import my-project --dry-run', 'errand import my-project/orders-p_abc123 --activate');
   command.action(async (folder: string, { activate, dryRun, ...options }: ImportOptions) => {
@@ -144,7 +144,7 @@ async function importOne(
   const there = taken.get(name);
   if (there !== undefined) return await foundThere(errand, workflow, there);
   if (isDry) {
-    const { faults, notes: more } = await checkSteps(errand, workflow);
+    const { faults, notes: more } = await checkWorkflow(errand, workflow);
     const result = faults.length === 0 ? 'would be created' : 'would fail';
     return { ...none, result, notes: [...notes, ...more, ...faults] };
   }
@@ -153,8 +153,7 @@ async function importOne(
     return { folder, name, result: 'created', ...shownOf(whole), notes: [...notes, ...more, ...hintsFor(whole)] };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    const details = error.errors?.map(({ parameter, message }) => `${parameter}: ${message}`) ?? [];
-    return { ...none, result: 'failed', notes: [...notes, error.message, ...details] };
+    return { ...none, result: 'failed', notes: [...notes, ...faultsIn(error)] };
   }
 }
 

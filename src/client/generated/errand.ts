@@ -17,6 +17,8 @@ import type {
   CheckComponentsInput,
   CheckTargetAnswer,
   CheckTargetInput,
+  CheckWorkflowAnswer,
+  CheckWorkflowInput,
   ClearDataStoreAnswer,
   ClearDataStoreInput,
   ConfigurePropAnswer,
@@ -439,6 +441,15 @@ export class Errand {
    */
   createWorkflow(input: CreateWorkflowInput, options: CallOptions = {}): Promise<CreateWorkflowAnswer> {
     return this.#transport.send<CreateWorkflowAnswer>({ method: 'POST', path: '/v1/workflows', body: 'members' }, input, options);
+  }
+
+  /**
+   * Check whether a workflow could be created: `POST /v1/workflows/check`
+   *
+   * Does all that creating the workflow does, apart from storing it: the answer is the one that creating it would be refused with, or says that it is valid.
+   */
+  checkWorkflow(input: CheckWorkflowInput, options: CallOptions = {}): Promise<CheckWorkflowAnswer> {
+    return this.#transport.send<CheckWorkflowAnswer>({ method: 'POST', path: '/v1/workflows/check', body: 'members' }, input, options);
   }
 
   /**

@@ -2370,6 +2370,11 @@ export interface Workflow {
   readonly health?: WorkflowHealth;
 }
 
+export interface WorkflowChecked {
+  /** True: it could be created. */
+  readonly valid: boolean;
+}
+
 /** What its newest runs tell. */
 export interface WorkflowHealth {
   /** The newest, whatever its state. */
@@ -2713,6 +2718,178 @@ export interface CreateWorkflowInput {
 
 export interface CreateWorkflowAnswer {
   readonly data: WorkflowWhole;
+}
+
+/** What `checkWorkflow` takes. */
+export interface CheckWorkflowInput {
+  /** Name of the workflow. */
+  readonly name: string;
+  /** Its steps, in the order in which they run. */
+  readonly steps: readonly {
+    /** The step’s name, unique in the workflow. */
+    readonly namespace: string;
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. The code of a step that was deployed by `component_path`, sent back as it was returned, stays as it was deployed, with the files around it. */
+    readonly code?: string;
+    /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+    readonly component_path?: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+  }[];
+  /** What starts it; empty for a workflow that only listens. */
+  readonly triggers?: readonly ({
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
+    readonly id?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly endpoint_url?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_ms?: number | null;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_iso?: string | null;
+    /** It takes events at an address of its own. */
+    readonly type: "http";
+    /** The caller waits for what the run passes to `$.respond`. */
+    readonly custom_response?: boolean;
+    /** What callers of the address must send. */
+    readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
+      readonly token?: string;
+    };
+  } | {
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
+    readonly id?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly endpoint_url?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_ms?: number | null;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_iso?: string | null;
+    /** It takes errors of another program at an address of its own. */
+    readonly type: "errors";
+    /** What callers of the address must send. */
+    readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
+      readonly token?: string;
+    };
+  } | {
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
+    readonly id?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly endpoint_url?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_ms?: number | null;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_iso?: string | null;
+    /** It fires at set times. */
+    readonly type: "schedule";
+    /** Cron expression, instead of `interval_seconds`. */
+    readonly cron?: string;
+    /** Seconds between two ticks. */
+    readonly interval_seconds?: number;
+    /** Time zone of `cron`, an IANA name; UTC when not given. */
+    readonly timezone?: string;
+  } | {
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
+    readonly id?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly endpoint_url?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_ms?: number | null;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_iso?: string | null;
+    /** It hears a source. */
+    readonly type: "source";
+    /** Id of the source. */
+    readonly source_id: string;
+  } | {
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
+    readonly id?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly endpoint_url?: string;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_ms?: number | null;
+    /** Accepted and ignored, so that an answer can be sent back. */
+    readonly next_at_iso?: string | null;
+    /** It hears another emitter. */
+    readonly type: "emitter";
+    /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+    readonly emitter_id: string;
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
+    readonly event_name?: string | null;
+  })[] | undefined;
+  /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
+  readonly settings?: {
+    /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
+    readonly timeout_ms?: number | null;
+    /** Memory of the workflow’s process, in MiB. */
+    readonly memory_mb?: number | null;
+    /** How many runs may be under way at the same time. */
+    readonly concurrency?: number | null;
+    /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
+    readonly queue_limit?: number | null;
+    /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
+    readonly throttle?: {
+      /** How many runs may begin. */
+      readonly limit: number;
+      /** Within how many milliseconds. */
+      readonly interval_ms: number;
+    } | null;
+    /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
+    readonly retry?: {
+      /** How many attempts there are, the first one included. */
+      readonly attempts: number;
+      /** How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. 1000 when it is left out. */
+      readonly base_ms?: number;
+      /** The longest wait between two attempts, in milliseconds. 3600000, or base_ms when that is more, when it is left out. */
+      readonly max_ms?: number;
+      /** Failures that are tried again although they are not by default. */
+      readonly also?: readonly ("Timeout" | "OutOfMemory")[];
+      /** True: the first failed attempt is among the errors too, beside the last one. */
+      readonly report_first?: boolean;
+    } | null;
+    /** False: errors are listed and forwarded, but not sent to the global error workflow. */
+    readonly notify?: boolean | null;
+    /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
+    readonly global_errors?: "always" | "fallback" | null;
+    /** Environment variables of the code. */
+    readonly env?: { readonly [name: string]: string } | null;
+    /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+    readonly grouping?: readonly GroupingRule[] | null;
+    /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
+    readonly watch?: {
+      /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
+      readonly silent_after_ms?: number | null;
+      /** When it has not succeeded for so many milliseconds, there is an error with code `Silent`. */
+      readonly succeeded_within_ms?: number | null;
+      /** When too many of its runs fail: an error with code `Unhealthy`. */
+      readonly error_ratio?: {
+        /** Of the runs that ended in the window, more than this part failed. */
+        readonly over: number;
+        /** Fewer runs in the window say nothing. */
+        readonly of_at_least: number;
+        /** Length of the window, in milliseconds. */
+        readonly window_ms: number;
+      } | null;
+    } | null;
+    /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
+    readonly channels?: readonly string[] | null;
+    /** How long its errors are kept: as long as `days` or `newest` says so. Null: as everything, `ERRAND_RETENTION_DAYS` and the newest 100. */
+    readonly error_retention?: {
+      /** So many days, if that is longer than `ERRAND_RETENTION_DAYS`. */
+      readonly days?: number | null;
+      /** The newest, however old they are. Null: 100. */
+      readonly newest?: number | null;
+    } | null;
+  } | undefined;
+  /** False: it gets no events yet. True when not given. */
+  readonly active?: boolean | undefined;
+}
+
+export interface CheckWorkflowAnswer {
+  readonly data: WorkflowChecked;
 }
 
 /** What `getWorkflow` takes. */

@@ -48,6 +48,21 @@ export function createWorkflows(deps: WorkflowDeps) {
   }
 
   async function createWorkflow(ownerId: string, input: NamedInput): Promise<WholeWorkflow> {
+    const whole = await planned(ownerId, input);
+    const { workflow, deployment, triggers } = whole;
+    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers), onlyNamed: input.onlyNamed });
+    deps.warm(workflow, deployment);
+    deps.wake.notify('schedules');
+    return whole;
+  }
+
+  /** Throws the refusal that creating the workflow would end with, and stores nothing. */
+  async function checkWorkflow(ownerId: string, input: WorkflowInput): Promise<void> {
+    await planned(ownerId, input);
+  }
+
+  /** Returns the workflow as it would be created. */
+  async function planned(ownerId: string, input: NamedInput): Promise<WholeWorkflow> {
     await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
     const steps = await readSteps(deps, input.steps ?? []);
@@ -64,9 +79,6 @@ export function createWorkflows(deps: WorkflowDeps) {
       updatedAtMs: nowMs,
     };
     const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], existing: [] });
-    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers), onlyNamed: input.onlyNamed });
-    deps.warm(workflow, deployment);
-    deps.wake.notify('schedules');
     return { workflow, deployment, triggers };
   }
 
@@ -178,5 +190,5 @@ export function createWorkflows(deps: WorkflowDeps) {
     return whole;
   }
 
-  return { getWorkflow, createWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };
+  return { getWorkflow, createWorkflow, checkWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };
 }

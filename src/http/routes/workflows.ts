@@ -10,6 +10,7 @@ import { Type } from '../schema/type.ts';
 import { healthToWire } from '../wire/log/run-health.ts';
 import {
   WORKFLOW,
+  WORKFLOW_CHECKED,
   WORKFLOW_CREATE,
   WORKFLOW_UPDATE,
   WORKFLOW_WHOLE,
@@ -22,9 +23,21 @@ const PARAMS = idIn(PREFIX.workflow, 'The workflow.');
 
 export function addWorkflowRoutes(app: App, deps: HttpDeps): void {
   addCreate(app, deps);
+  addCheck(app, deps);
   addList(app, deps);
   addOne(app, deps);
 }
+
+const EXAMPLE = {
+  name: 'Orders',
+  steps: [
+    {
+      namespace: 'charge',
+      code: 'export default async ({ steps }) => {\n  return steps.trigger.event.body.order;\n};\n',
+    },
+  ],
+  triggers: [{ type: 'http' }],
+};
 
 function addCreate(app: App, { actions, urls }: HttpDeps): void {
   const schema = operation({
@@ -35,21 +48,30 @@ function addCreate(app: App, { actions, urls }: HttpDeps): void {
     description:
       'Compiles and deploys the steps, creates the triggers, and activates the workflow. Code that does not compile is refused with 422, which names file, line and column.',
     body: WORKFLOW_CREATE,
-    example: {
-      name: 'Orders',
-      steps: [
-        {
-          namespace: 'charge',
-          code: 'export default async ({ steps }) => {\n  return steps.trigger.event.body.order;\n};\n',
-        },
-      ],
-      triggers: [{ type: 'http' }],
-    },
+    example: EXAMPLE,
     answer: dataOf(WORKFLOW_WHOLE),
   });
   app.post('/v1/workflows', { schema }, async ({ body, caller }) => {
     const whole = await actions.createWorkflow(caller.ownerId, workflowInput(body));
     return { data: workflowWholeToWire(whole, urls, false) };
+  });
+}
+
+function addCheck(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'checkWorkflow',
+    tag: 'workflows',
+    access: 'write',
+    summary: 'Check whether a workflow could be created',
+    description:
+      'Does all that creating the workflow does, apart from storing it: the answer is the one that creating it would be refused with, or says that it is valid.',
+    body: WORKFLOW_CREATE,
+    example: EXAMPLE,
+    answer: dataOf(WORKFLOW_CHECKED),
+  });
+  app.post('/v1/workflows/check', { schema }, async ({ body, caller }) => {
+    await actions.checkWorkflow(caller.ownerId, workflowInput(body));
+    return { data: { valid: true } };
   });
 }
 

@@ -126,6 +126,11 @@ export const WORKFLOW_WHOLE = Type.Object(
   { title: 'WorkflowWhole', description: 'The workflow.' },
 );
 
+export const WORKFLOW_CHECKED = Type.Object(
+  { valid: Type.Boolean({ description: 'True: it could be created.', examples: [true] }) },
+  { title: 'WorkflowChecked' },
+);
+
 export const DEPLOYMENT = Type.Object(
   {
     id: id('d_'),

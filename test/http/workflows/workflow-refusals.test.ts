@@ -92,13 +92,17 @@ for (const [claim, cases] of Object.entries(REFUSED)) {
     const wrong: string[] = [];
     for (const [body, named] of cases) {
       const answer = await errand.client.request('POST', '/v1/workflows', body);
+      const checked = await errand.client.request('POST', '/v1/workflows/check', body);
       try {
         assertProblem(answer, [400, 422], named);
+        assert.deepEqual([checked.status, checked.json.errors], [answer.status, answer.json.errors]);
       } catch (error) {
         wrong.push(`${JSON.stringify(body)}: ${(error as Error).message}`);
       }
     }
     assert.deepEqual(wrong, []);
+    const right = await errand.client.post('/v1/workflows/check', { name: 'x', steps: [STEP] });
+    assert.deepEqual(right, { valid: true });
     const { data } = await errand.client.get('/v1/workflows?name=x');
     assert.deepEqual(data, []);
     const made = await errand.client.post('/v1/workflows', { name: 'x', steps: [STEP] });
