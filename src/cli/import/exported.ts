@@ -1,6 +1,6 @@
 // What the hosted original wrote of a project: a folder for each workflow, as its synchronisation with a repository makes it
 // (`workflow.yaml`, and the code of each step as `<step>/entry.js`), or with the answer of its interface to
-// `GET /v1/workflows/{id}` as `workflow.json` instead. The format of the former is nowhere defined (its maker: "Not yet"). It was
+// `GET /v1/workflows/{id}` as `workflow.json` beside or instead of it. The format of the former is nowhere defined (its maker: "Not yet"). It was
 // read from projects that their owners have published: `schema`, `name`, `inactive`, `settings` (`lambda_timeout` in seconds,
 // `error_notification`), `triggers` with nothing but an `id`, and `steps` with `namespace`, `runtime`, `uses` (`./code/entry.js`,
 // or the key of a public action), `props`, `disabled` and `notes`. The answer is documented, with what triggers are set to.
@@ -8,15 +8,17 @@
 
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { isOfN8n } from './foreign.ts';
-import type { ImportedSettings, ImportedStep, ImportedWorkflow, LeftProp } from './imported.ts';
+import { readFiles } from './files.ts';
+import type { ImportedStep, ImportedWorkflow, LeftProp } from './imported.ts';
 import { withStepNames } from './renamed-steps.ts';
+import { noteMembers, readSettings } from './settings.ts';
 import { readTrigger } from './triggers.ts';
 import { listOf, type Members, membersOf, textOf } from './values.ts';
 
 /** The version of `workflow.yaml` that was looked at. */
 const SCHEMA = 'workflow/2022.04';
-const FILES = ['workflow.yaml', 'workflow.yml', 'workflow.json'];
+/** One of each is read. */
+const FILES = [['workflow.yaml', 'workflow.yml'], ['workflow.json']];
 const EXTENSIONS = ['mjs', 'js', 'ts', 'cjs'];
 /** Deeper folders are no project. */
 const MAX_LEVEL = 6;
@@ -24,26 +26,24 @@ const MAX_LEVEL = 6;
 /** Returns each workflow below a folder, in the order of the folders' names. */
 export async function readProject(root: string, folder = root, level = 0): Promise<ImportedWorkflow[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const file = FILES.find((name) => entries.some((entry) => entry.isFile() && entry.name === name));
+  const isThere = (name: string): boolean => entries.some((entry) => entry.isFile() && entry.name === name);
+  const files = FILES.flatMap((names) => names.filter(isThere).slice(0, 1));
   const at = relative(root, folder) || basename(folder);
-  if (file !== undefined) return [await readWorkflow(at, folder, file)];
+  if (files.length > 0) return [await readWorkflow(at, folder, files)];
   const inside = entries.filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'));
   const folders = level === MAX_LEVEL ? [] : inside.filter((entry) => entry.isDirectory());
   const found = await Promise.all(folders.map(({ name }) => readProject(root, join(folder, name), level + 1)));
   return found.flat();
 }
 
-async function readWorkflow(at: string, folder: string, file: string): Promise<ImportedWorkflow> {
+async function readWorkflow(at: string, folder: string, files: readonly string[]): Promise<ImportedWorkflow> {
   const notes: string[] = [];
   // The folder's name ends in the id that the workflow had.
   const named = basename(folder).replace(/-p_[0-9A-Za-z]+$/, '');
   let name = named;
   try {
-    const text = await readFile(join(folder, file), 'utf8');
-    if (isOfN8n(text)) throw new Error('it is an export of n8n, which is not imported: see docs/migrating.md');
-    // The reader of YAML bounds aliases by itself, and makes no objects but plain ones.
-    const parsed: unknown = file.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text);
-    const whole = membersOf(membersOf(parsed).data ?? parsed);
+    const { whole, notes: ofFiles } = await readFiles(folder, files);
+    notes.push(...ofFiles);
     name = textOf(whole.name) ?? textOf(membersOf(whole.settings).name) ?? named;
     const left: LeftProp[] = [];
     const read = { folder, notes, left };
@@ -70,7 +70,7 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
       steps,
       left: leftProps,
       triggers,
-      settings: readSettings(membersOf(whole.settings)),
+      settings: readSettings(whole, notes),
       active,
       notes,
       fault: steps.length === 0 ? 'it has no step that could be imported' : null,
@@ -78,18 +78,11 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     const none = { steps: [], left: [], triggers: [], settings: {}, active: false };
-    return { folder: at, name, ...none, notes, fault: `${file}: ${why}` };
+    return { folder: at, name, ...none, notes, fault: why.startsWith('workflow.') ? why : `${files[0]}: ${why}` };
   }
 }
 
 const HTTP_ANSWER = 'http/actions/return-http-response/return-http-response.mjs';
-
-function readSettings({ lambda_timeout: seconds, error_notification: isTold }: Members): ImportedSettings {
-  return {
-    ...(typeof seconds === 'number' ? { timeout_ms: seconds * 1000 } : {}),
-    ...(isTold === false ? { notify: false as const } : {}),
-  };
-}
 
 interface Reading {
   readonly folder: string;
@@ -105,6 +98,7 @@ async function readStep(step: Members, { folder, notes, left }: Reading): Promis
     notes.push(`the step ${namespace} is switched off there, and was left out`);
     return null;
   }
+  noteMembers(step, namespace, notes);
   const lang = textOf(step.lang) ?? textOf(step.runtime) ?? 'nodejs';
   if (!/^(node|js|javascript|typescript)/i.test(lang))
     throw new Error(`the step ${namespace} is written in ${lang}: only JavaScript and TypeScript run here`);
