@@ -6,6 +6,7 @@ import { type FastifyReply, fastify } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
 import { addAccess } from './access/access.ts';
 import { addAudit } from './access/audit.ts';
+import type { AuditLog } from './access/audit-log.ts';
 import { addShownForm } from './answers/shown-form.ts';
 import { addTurns } from './answers/turns.ts';
 import type { App } from './app-type.ts';
@@ -29,6 +30,7 @@ export interface AppOptions {
   readonly clientErrorHandler: (error: NodeJS.ErrnoException, socket: import('node:net').Socket) => void;
   readonly nextRequestId: () => string;
   readonly bodyMemory: BodyMemory;
+  readonly auditLog: AuditLog;
   /** Returns the OpenAPI document, which says that the service is at `publicUrl`. */
   readonly buildDocument: (publicUrl: string) => Promise<ApiDocument>;
   /** Adds what must see all routes as they are added. */
@@ -62,13 +64,13 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   addAccess(app, deps);
   addQueryCheck(app);
   addVersions(app);
-  const log = addAudit(app, deps);
+  addAudit(app, deps, options.auditLog);
   await options.beforeRoutes?.(app);
   addBodies(app, options.bodyMemory, deps.maxBodyBytes);
   addAnswers(app, deps);
   addNotFound(app, deps);
   const addPatches = collectPuts(app);
-  addRoutes(app, deps, { log, buildDocument: options.buildDocument });
+  addRoutes(app, deps, { log: options.auditLog, buildDocument: options.buildDocument });
   addPatches();
   return app;
 }

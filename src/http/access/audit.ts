@@ -7,16 +7,18 @@
 // answer is 503. A request that is refused before its handler (403, 400) is recorded with its answer; refusals beyond a few
 // are counted (audit-log.ts). A request without a good key (401) has no owner to record it for.
 
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import type { ApiKey } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
 import { isRecord } from '../body/json.ts';
 import type { HttpDeps } from '../deps.ts';
 import { clientIp } from '../server/client-ip.ts';
 import { pathOf } from '../server/target.ts';
-import { AuditLog } from './audit-log.ts';
+import type { AuditLog } from './audit-log.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,8 +35,7 @@ declare module 'fastify' {
   }
 }
 
-export function addAudit(app: App, deps: HttpDeps): AuditLog {
-  const log = new AuditLog(deps);
+export function addAudit(app: App, deps: HttpDeps, log: AuditLog): void {
   app.decorateRequest('auditRecords', null);
   app.decorateRequest('isAudited', false);
   app.addHook('preHandler', async (request) => {
@@ -56,7 +57,6 @@ export function addAudit(app: App, deps: HttpDeps): AuditLog {
     done();
   });
   app.addHook('onClose', () => log.flush());
-  return log;
 }
 
 /** Writes the records of a request before it changes anything. For routes whose requests seldom do: see `audits`. */
@@ -87,21 +87,32 @@ async function recordsOf(deps: HttpDeps, request: FastifyRequest): Promise<Audit
   return [record, { ...record, id: deps.ids.next(PREFIX.audit), ownerId: id }];
 }
 
-function recordOf({ ids, store }: HttpDeps, request: FastifyRequest): AuditRecord {
-  const { caller, routeOptions } = request;
-  const { operationId = '', auditTarget = 'id' } = routeOptions.schema ?? {};
+function recordOf(deps: HttpDeps, { caller, params, raw, id, routeOptions }: FastifyRequest): AuditRecord {
+  const { operationId: operation = '', auditTarget = 'id' } = routeOptions.schema ?? {};
+  const targetId = (params as Record<string, string>)[auditTarget] ?? null;
+  return auditRecordOf(deps, { caller, operation, targetId, req: raw, requestId: id });
+}
+
+export interface AuditedRequest extends Pick<AuditRecord, 'operation' | 'targetId' | 'requestId'> {
+  readonly caller: ApiKey;
+  readonly req: IncomingMessage;
+}
+
+/** Returns the record of a request that is not answered yet. */
+export function auditRecordOf({ ids, store }: HttpDeps, request: AuditedRequest): AuditRecord {
+  const { caller, operation, targetId, req, requestId } = request;
   return {
     id: ids.next(PREFIX.audit),
     ownerId: caller.ownerId,
     keyId: caller.id,
     keyLabel: caller.label,
     byOwnerId: caller.ownerId,
-    operation: operationId,
-    targetId: (request.params as Record<string, string>)[auditTarget] ?? null,
-    method: request.method,
-    path: pathOf(request.url).slice(0, LIMITS.auditPathChars),
-    clientIp: clientIp(request.raw),
-    requestId: request.id,
+    operation,
+    targetId,
+    method: req.method ?? '',
+    path: pathOf(req.url ?? '').slice(0, LIMITS.auditPathChars),
+    clientIp: clientIp(req),
+    requestId,
     status: null,
     count: 1,
     atMs: store.clock.nowMs(),

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import swagger from '@fastify/swagger';
+import { AuditLog } from '../access/audit-log.ts';
 import { createApp } from '../app.ts';
 import { createBodyMemory } from '../body/body-memory.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -18,11 +19,13 @@ const PUBLIC_URL = 'http://127.0.0.1:4400';
  * an app of its own, at the first request, since collecting all routes' schemas would slow each start and stay in memory.
  */
 export async function buildDocument(publicUrl = PUBLIC_URL): Promise<ApiDocument> {
-  const app = await createApp({} as HttpDeps, {
+  const deps = {} as HttpDeps;
+  const app = await createApp(deps, {
     serverFactory: (handler) => createServer(handler),
     clientErrorHandler: () => {},
     nextRequestId: () => '',
     bodyMemory: createBodyMemory({ maxBytes: 0, maxOwnerBytes: 0 }),
+    auditLog: new AuditLog(deps),
     buildDocument,
     beforeRoutes: async (app) => {
       await app.register(swagger, openApiOptions());

@@ -5,6 +5,9 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 type Paths = NonNullable<NonNullable<FastifyDynamicSwaggerOptions['openapi']>['paths']>;
 type Operation = NonNullable<Paths[string]>['post'];
 
+/** Their names, in the audit log, too. */
+export const SENTRY_OPERATIONS = { envelope: 'sendEnvelope', store: 'storeEvent' } as const;
+
 const PARAMETERS = [
   {
     name: 'project',
@@ -50,7 +53,7 @@ const RESPONSES = {
 } as const;
 
 export const SENTRY_ENVELOPE = {
-  operationId: 'sendEnvelope',
+  operationId: SENTRY_OPERATIONS.envelope,
   tags: ['errors'],
   summary: 'Report errors as clients of Sentry do',
   description:
@@ -65,7 +68,7 @@ export const SENTRY_ENVELOPE = {
 } as unknown as Operation;
 
 export const SENTRY_STORE = {
-  operationId: 'storeEvent',
+  operationId: SENTRY_OPERATIONS.store,
   tags: ['errors'],
   summary: 'Report an error as older clients of Sentry do',
   description: 'Takes one event as JSON, without an envelope.',

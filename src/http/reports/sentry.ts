@@ -9,6 +9,8 @@ import { workflowOfProject } from '../../domain/errors/dsn.ts';
 import { type ApiKey, isIngestOnly } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { auditRecordOf } from '../access/audit.ts';
+import type { AuditLog } from '../access/audit-log.ts';
 import { keyOf } from '../access/auth.ts';
 import { KeyUses } from '../access/key-uses.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
@@ -17,12 +19,18 @@ import { checkEncoding, readInflated } from '../ingress/inflate.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import type { Exchange } from '../response.ts';
 import { CORS, writePreflight } from './cors.ts';
+import { SENTRY_OPERATIONS } from './document.ts';
 import { readEnvelope } from './envelope.ts';
 import { eventIdOf, readSentryEvent, type SentryEvent } from './sentry-event.ts';
 import { checkReportMethod } from './trigger.ts';
 
 export interface SentryDeps extends HttpDeps {
   readonly bodyMemory: BodyMemory;
+  readonly auditLog: AuditLog;
+}
+
+interface TakingDeps extends SentryDeps {
+  readonly uses: KeyUses;
 }
 
 export type SentryEndpoint = (req: IncomingMessage, res: ServerResponse, place: SentryPlace) => void;
@@ -45,10 +53,28 @@ export function createSentryEndpoint(deps: SentryDeps, nextRequestId: () => stri
   return (req, res, place) => {
     const requestId = nextRequestId();
     if (req.method === 'OPTIONS') return writePreflight(res, requestId);
-    take({ ...deps, uses }, { req, res, requestId }, place).catch((error: unknown) => {
-      writeProblem(req, res, refusedTo(problemOf(error, requestId, deps)));
-    });
+    void answer({ ...deps, uses }, { req, res, requestId }, place);
   };
+}
+
+/** Answers. A refusal is in the audit log, like that of other reports; without a good key there is no owner to record it for. */
+async function answer(deps: TakingDeps, exchange: Exchange, place: SentryPlace): Promise<void> {
+  const { req, res, requestId } = exchange;
+  let key: ApiKey | null = null;
+  try {
+    checkReportMethod(req, res);
+    key = await keyOf(deps.store, tokenIn(req));
+    await take(deps, exchange, { ...place, key });
+  } catch (error) {
+    const problem = problemOf(error, requestId, deps);
+    if (key !== null) {
+      const operation = SENTRY_OPERATIONS[place.format];
+      const targetId = workflowOfProject(place.project);
+      const record = auditRecordOf(deps, { caller: key, operation, targetId, req, requestId });
+      deps.auditLog.ended([{ ...record, status: problem.status }], { written: false });
+    }
+    writeProblem(req, res, refusedTo(problem));
+  }
 }
 
 /** Returns the refusal with the headers by which clients of Sentry go. */
@@ -62,12 +88,10 @@ function refusedTo(problem: Problem): Problem {
 }
 
 async function take(
-  deps: SentryDeps & { uses: KeyUses },
+  deps: TakingDeps,
   { req, res, requestId }: Exchange,
-  { project, format }: SentryPlace,
+  { project, format, key }: SentryPlace & { key: ApiKey },
 ): Promise<void> {
-  checkReportMethod(req, res);
-  const key = await keyOf(deps.store, tokenIn(req));
   if (!isIngestOnly(key)) {
     throw new Refusal(
       'forbidden',

@@ -8,6 +8,7 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { createServer } from '../../node-http.ts';
 import { outageOf } from '../access/access.ts';
+import { AuditLog } from '../access/audit-log.ts';
 import { createApp } from '../app.ts';
 import { awaitContinue } from '../body/body.ts';
 import { createBodyMemory } from '../body/body-memory.ts';
@@ -50,10 +51,11 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   const errors = clientErrors(problemTo);
   const { bodyMemoryBytes: maxBytes, ownerBodyMemoryBytes: maxOwnerBytes } = bounds;
   const bodyMemory = createBodyMemory({ maxBytes, maxOwnerBytes });
+  const auditLog = new AuditLog(deps);
   const ingress = createIngress({ ...deps, bodyMemory }, nextRequestId);
   const resuming = createResuming({ ...deps, bodyMemory }, nextRequestId);
   const pinging = createPinging({ ...deps, bodyMemory }, nextRequestId);
-  const sentry = createSentryEndpoint({ ...deps, bodyMemory }, nextRequestId);
+  const sentry = createSentryEndpoint({ ...deps, bodyMemory, auditLog }, nextRequestId);
   const noticeLinks = createNoticeLinkPages(deps, nextRequestId);
   const { endpointHosts, publicUrl } = deps.urls;
   const unlessOut = (req: IncomingMessage, res: ServerResponse, handle: () => void): void => {
@@ -96,6 +98,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
     clientErrorHandler: errors.handle,
     nextRequestId,
     bodyMemory,
+    auditLog,
     // Loaded on demand: a start does not pay for what builds it.
     buildDocument: async (at) => (await import('../openapi/openapi.ts')).buildDocument(at),
   });

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import type { RouteOptions } from 'fastify';
 import { Refusal } from '../../../../src/domain/refusal.ts';
+import { AuditLog } from '../../../../src/http/access/audit-log.ts';
 import { TURNS, Turns } from '../../../../src/http/answers/turns.ts';
 import { createApp } from '../../../../src/http/app.ts';
 import { createBodyMemory } from '../../../../src/http/body/body-memory.ts';
@@ -85,11 +86,13 @@ test('too many that wait are refused', async () => {
 
 test('each list of whole events is read in turn', async () => {
   const routes: RouteOptions[] = [];
-  const app = await createApp({} as HttpDeps, {
+  const deps = {} as HttpDeps;
+  const app = await createApp(deps, {
     serverFactory: (handler) => createServer(handler),
     clientErrorHandler: () => {},
     nextRequestId: () => '',
     bodyMemory: createBodyMemory({ maxBytes: 0, maxOwnerBytes: 0 }),
+    auditLog: new AuditLog(deps),
     buildDocument: () => Promise.reject(new Error('it is asked for by no request')),
     beforeRoutes: async (asked) => {
       asked.addHook('onRoute', (route) => {

@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Type as TypeBox } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { AuditLog } from '../../../../src/http/access/audit-log.ts';
 import { createApp } from '../../../../src/http/app.ts';
 import { createBodyMemory } from '../../../../src/http/body/body-memory.ts';
 import type { HttpDeps } from '../../../../src/http/deps.ts';
@@ -15,11 +16,13 @@ import { Type } from '../../../../src/http/schema/type.ts';
 const schemas: TSchema[] = [];
 
 before(async () => {
-  const app = await createApp({} as HttpDeps, {
+  const deps = {} as HttpDeps;
+  const app = await createApp(deps, {
     serverFactory: (handler) => createServer(handler),
     clientErrorHandler: () => {},
     nextRequestId: () => '',
     bodyMemory: createBodyMemory({ maxBytes: 0, maxOwnerBytes: 0 }),
+    auditLog: new AuditLog(deps),
     buildDocument: () => Promise.reject(new Error('nobody asks for it')),
   });
   app.setValidatorCompiler<TSchema>(({ schema }) => {
