@@ -16,6 +16,8 @@ export interface BodyLimits {
   readonly memory: BodyMemory;
   /** Whose share of the memory the body uses. */
   readonly ownerId: string;
+  /** Of a larger body the first `maxBytes` are returned, and the rest is not read; otherwise it is refused. */
+  readonly keepsStart?: boolean;
 }
 
 type BodyRead =
@@ -60,14 +62,14 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
 function begin(req: IncomingMessage, limits: BodyLimits): Promise<BodyRead> | BodyRead {
   const length = req.headers['content-length'];
   if (length === undefined ? req.headers['transfer-encoding'] === undefined : length === '0') return EMPTY;
-  if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };
+  if (Number(length ?? 0) > limits.maxBytes && !limits.keepsStart) return { kind: 'too_large' };
   (req as ExpectingRequest)[CONTINUE]?.();
   return new Promise((resolve) => collect(req, limits, resolve));
 }
 
 function collect(
   req: IncomingMessage,
-  { maxBytes, memory, ownerId }: BodyLimits,
+  { maxBytes, memory, ownerId, keepsStart = false }: BodyLimits,
   done: (read: BodyRead) => void,
 ): void {
   const length = Number(req.headers['content-length'] ?? -1);
@@ -92,7 +94,9 @@ function collect(
     bytes += chunk.length;
     if (bytes > maxBytes) {
       req.pause();
-      return settle({ kind: 'too_large' });
+      if (!keepsStart) return settle({ kind: 'too_large' });
+      const pieces = chunks ?? (first === null ? [] : [first]);
+      return settle({ kind: 'whole', body: { bytes: Buffer.concat([...pieces, chunk], maxBytes), release } });
     }
     // A body that ends here does not wait, and is not counted.
     if (bytes !== length) {
@@ -131,10 +135,12 @@ export function keepsConnection(req: IncomingMessage): boolean {
   return Number(req.headers['content-length'] ?? Infinity) <= SMALL_BYTES;
 }
 
+const DISCARDED = { bytes: DISCARD_BYTES, ms: DISCARD_MS };
+
 /** Reads on and discards, within bounds, then calls `done` once. */
-export function discard(req: IncomingMessage, done: () => void): void {
-  let left = DISCARD_BYTES;
-  const timer = setTimeout(finish, DISCARD_MS);
+export function discard(req: IncomingMessage, done: () => void, bounds = DISCARDED): void {
+  let left = bounds.bytes;
+  const timer = setTimeout(finish, bounds.ms);
   function finish(): void {
     clearTimeout(timer);
     req.off('data', onData);

@@ -2,7 +2,7 @@
 // as bodies are that still arrive: a kilobyte may become a megabyte, and a thousand callers may send one at the same time.
 
 import type { IncomingMessage } from 'node:http';
-import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
+import { constants, createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
 import { KIB } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { type Body, type BodyLimits, readBody } from '../body/body.ts';
@@ -49,8 +49,9 @@ export async function readInflated(req: IncomingMessage, limits: BodyLimits): Pr
   }
 }
 
-function inflate(bytes: Buffer, name: string, { maxBytes, memory, ownerId }: BodyLimits): Promise<Body> {
-  const stream = decompressor(bytes, name);
+function inflate(bytes: Buffer, name: string, limits: BodyLimits): Promise<Body> {
+  const { maxBytes, memory, ownerId, keepsStart = false } = limits;
+  const stream = decompressor(bytes, { name, mayEndEarly: keepsStart });
   const chunks: Buffer[] = [];
   let size = 0;
   let counted = 0;
@@ -66,6 +67,10 @@ function inflate(bytes: Buffer, name: string, { maxBytes, memory, ownerId }: Bod
     };
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
+      if (size > maxBytes && keepsStart) {
+        stream.destroy();
+        return resolve({ bytes: Buffer.concat([...chunks, chunk], maxBytes), release });
+      }
       if (size > maxBytes) {
         return refuse(new Refusal('too_large', `The body is larger than ${maxBytes} bytes when inflated`));
       }
@@ -85,9 +90,14 @@ function inflate(bytes: Buffer, name: string, { maxBytes, memory, ownerId }: Bod
   });
 }
 
-function decompressor(bytes: Buffer, name: string) {
-  const options = { chunkSize: CHUNK_BYTES };
-  if (name === 'br') return createBrotliDecompress(options);
+function decompressor(bytes: Buffer, { name, mayEndEarly }: { name: string; mayEndEarly: boolean }) {
+  if (name === 'br') {
+    const { BROTLI_OPERATION_FLUSH, BROTLI_OPERATION_FINISH } = constants;
+    const finishFlush = mayEndEarly ? BROTLI_OPERATION_FLUSH : BROTLI_OPERATION_FINISH;
+    return createBrotliDecompress({ chunkSize: CHUNK_BYTES, finishFlush });
+  }
+  const finishFlush = mayEndEarly ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
+  const options = { chunkSize: CHUNK_BYTES, finishFlush };
   const isBare = name === 'deflate' && ((bytes[0] as number) & METHOD_MASK) !== ZLIB_METHOD;
   return isBare ? createInflateRaw(options) : createUnzip(options);
 }

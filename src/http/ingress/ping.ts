@@ -1,11 +1,13 @@
 // `/h/{key}`, `/h/{key}/start`, `/h/{key}/fail` and `/h/{key}/{exit code}`: a job that runs elsewhere tells that it began or ended.
-// GET, HEAD and POST; what the job wrote may come as the body, of which the beginning is kept when it failed. The answer does
-// not say what the heartbeat's state is: the caller is a script.
+// GET, HEAD and POST; what the job wrote may come as the body, of which the beginning is kept when it failed. A job writes much
+// when it fails: the address says what happened, and counts whatever the size of the body. The answer does not say what the
+// heartbeat's state is: the caller is a script.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LIMITS } from '../../domain/limits.ts';
+import type { IncomingMessage } from 'node:http';
+import { KIB, LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Ping } from '../../domain/watch/heartbeat.ts';
+import { discard, keepsConnection } from '../body/body.ts';
 import { problemOf, writeProblem } from '../problem.ts';
 import type { Exchange, RequestHandler } from '../response.ts';
 import { checkEncoding, readInflated } from './inflate.ts';
@@ -15,6 +17,9 @@ const ADDRESS = /^\/h\/([A-Za-z0-9_-]{1,64})(?:\/(start|fail|\d{1,3}))?\/?(?:\?|
 const METHODS = 'GET, HEAD, POST';
 const MAX_EXIT_CODE = 255;
 const ANSWER = 'OK\n';
+
+/** How much of a body is read behind what is kept. Many clients read no answer before they have sent all. */
+const REST = { bytes: 8 * 1024 * KIB, ms: 10 * SECOND_MS };
 
 export function createPinging(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
   return (req, res) => {
@@ -51,7 +56,8 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, allowe
   const isKept = ping.kind === 'fail';
   if (isKept) deps.quotas.takeStored(heartbeat.ownerId, log.length);
   await deps.actions.ping(key, { ...ping, log: isKept ? log : '' });
-  answer(res, requestId);
+  if (!keepsConnection(req)) await new Promise<void>((resolve) => discard(req, resolve, REST));
+  answer({ req, res, requestId });
 }
 
 function addressOf(url: string): { key: string; ping: Ping } | null {
@@ -68,7 +74,7 @@ function addressOf(url: string): { key: string; ping: Ping } | null {
 async function logOf(deps: IngressDeps, req: IncomingMessage, ownerId: string): Promise<string | null> {
   const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
   checkEncoding(req.headers['content-encoding']);
-  const body = await readInflated(req, { maxBytes, memory, ownerId });
+  const body = await readInflated(req, { maxBytes, memory, ownerId, keepsStart: true });
   if (body === null) return null;
   try {
     return body.bytes.subarray(0, LIMITS.heartbeatLogBytes).toString();
@@ -77,13 +83,18 @@ async function logOf(deps: IngressDeps, req: IncomingMessage, ownerId: string): 
   }
 }
 
-function answer(res: ServerResponse, requestId: string): void {
+function answer({ req, res, requestId }: Exchange): void {
   if (res.destroyed) return;
+  const isKept = keepsConnection(req);
   res.writeHead(200, {
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'no-store',
     'content-length': String(ANSWER.length),
     'x-request-id': requestId,
+    ...(isKept ? {} : { connection: 'close' }),
   });
-  res.end(ANSWER);
+  if (isKept) return void res.end(ANSWER);
+  res.write(ANSWER);
+  // Closing at once would reset the connection, and the caller would never see the answer.
+  discard(req, () => res.end());
 }

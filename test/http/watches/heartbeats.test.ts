@@ -1,7 +1,10 @@
 // Heartbeats over HTTP: made, pinged by a script's means, missed, ended, and nobody else's.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { beat, failedHeartbeat, pass } from '../../support/heartbeats.ts';
@@ -97,10 +100,68 @@ describe('heartbeats', { concurrency: 4 }, () => {
     }
     const refused = await fetch(made.ping_url, { method: 'OPTIONS' });
     assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, POST']);
-    assert.equal(await call('/fail', { method: 'POST', body: 'x'.repeat(600_000) }), 413);
     assert.equal((await fetch(`${errand.url}/h/${'a'.repeat(32)}`)).status, 404);
     assert.equal((await fetch(`${errand.url}/h/`)).status, 404);
     assert.equal((await shown(errand, made)).pings, 5);
+  });
+
+  it('count a ping whatever the size of its body', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand);
+    const log = Buffer.alloc(600_000, 'log ');
+    const call = async (path: string, body: Uint8Array | ReadableStream, headers: Record<string, string> = {}) => {
+      const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit;
+      const answer = await fetch(made.ping_url + path, init);
+      return [answer.status, await answer.text()];
+    };
+    const OK = [200, 'OK\n'];
+    assert.deepEqual(await call('', log), OK);
+    assert.deepEqual(await call('/1', log), OK);
+    assert.deepEqual(await call('/2', new Blob([log]).stream()), OK);
+    assert.deepEqual(await call('/3', gzipSync(Buffer.alloc(20_000_000, 'log ')), { 'content-encoding': 'gzip' }), OK);
+    const random = Buffer.from(randomBytes(450_000).toString('hex'));
+    assert.deepEqual(await call('/4', gzipSync(random, { level: 0 }), { 'content-encoding': 'gzip' }), OK);
+    assert.deepEqual(await call('/5', brotliCompressSync(log), { 'content-encoding': 'br' }), OK);
+    const events = (await errorsOf(errand, made)).map(({ event }) => event.original_event).reverse();
+    assert.deepEqual(
+      events.map(({ exit_code: code }) => code),
+      [1, 2, 3, 4, 5],
+    );
+    const begun = log.subarray(0, 100_000).toString();
+    const logs = [begun, begun, begun, random.subarray(0, 100_000).toString(), begun];
+    for (const [n, event] of events.entries()) assert.ok(event.log === logs[n], `the log of ${n + 1}`);
+    const { pings, failures, status } = await shown(errand, made);
+    assert.deepEqual([pings, failures, status], [6, 5, 'down']);
+  });
+
+  it('count a ping whose body does not end, and read it within bounds', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand);
+    const { hostname, port, pathname } = new URL(made.ping_url);
+    const socket = connect(Number(port), hostname);
+    let [sent, answer] = [0, ''];
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    // The server closes while this side still sends.
+    socket.on('error', () => {});
+    socket.write(`POST ${pathname}/7 HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n`);
+    const piece = Buffer.alloc(65_536, 'x');
+    const more = (): void => {
+      while (!socket.destroyed) {
+        sent += piece.length;
+        if (!socket.write(piece)) break;
+      }
+    };
+    socket.on('drain', more);
+    more();
+    await closed;
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(answer, /\r\nconnection: close\r\n/i);
+    assert.ok(sent < 100_000_000, `${sent} bytes`);
+    const [error] = await errorsOf(errand, made);
+    assert.deepEqual([error.event.original_event.exit_code, error.event.original_event.log.length], [7, 100_000]);
   });
 
   it('are not pinged by what follows links, when told so', async () => {
