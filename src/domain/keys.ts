@@ -29,6 +29,8 @@ export interface ApiKey {
   readonly lastUsedAtMs: number | null;
   /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of the owner's. */
   readonly workflowId: string | null;
+  /** The service whose workflow that is, which is made again when it was deleted; null: none. */
+  readonly service: string | null;
   /** How often all of its sessions were ended: a session is good while the number is what it was when the session began. */
   readonly sessionEpoch: number;
   /** Set, where a key is found by its hash, while its owner is being deleted: the key is refused. */
@@ -39,12 +41,13 @@ export interface KeyInput {
   readonly label: string;
   readonly scopes: readonly Scope[];
   readonly expiresAtMs: number | null;
-  /** As that of `ApiKey`. */
+  /** As those of `ApiKey`. */
   readonly workflowId: string | null;
+  readonly service: string | null;
 }
 
 /** A key as it is asked for. At most one of the two names what its errors belong to. */
-export interface KeyOrder extends Omit<KeyInput, 'workflowId'> {
+export interface KeyOrder extends Omit<KeyInput, 'workflowId' | 'service'> {
   readonly workflowId?: string | undefined;
   /** A service, whose workflow is made when there is none. */
   readonly service?: string | undefined;
@@ -64,7 +67,7 @@ export function isGood(key: Pick<ApiKey, 'revokedAtMs' | 'expiresAtMs' | 'ownerP
 /** Returns why a key must not create such a key; null: it may. No key grants more scopes than it has, nor a later expiry. */
 export function beyond(
   maker: Pick<ApiKey, 'scopes' | 'expiresAtMs'>,
-  made: Omit<KeyInput, 'workflowId'>,
+  made: Omit<KeyInput, 'workflowId' | 'service'>,
 ): string | null {
   const scope = made.scopes.find((one) => !maker.scopes.includes(one));
   if (scope !== undefined) return `A key with the scope "${scope}" can only be made by one that has it`;

@@ -77,7 +77,7 @@ export interface ReportInput {
   /** The workflow whose error it is; that of a service is made when there is none, and `beforeMaking` is awaited before. */
   readonly to:
     | { readonly workflowId: string }
-    | { readonly service: string; readonly beforeMaking?: () => Promise<void> };
+    | { readonly service: string; readonly beforeMaking: () => Promise<void> };
   readonly report: Report;
   /** The trigger, or the owner for a key; and what led to a report that this server sent. */
   readonly originId: string;

@@ -77,6 +77,7 @@ export class Maker {
       createdBy: null,
       lastUsedAtMs: null,
       workflowId: null,
+      service: null,
       sessionEpoch: 0,
       ...changes,
     };

@@ -115,7 +115,7 @@ export function createOwners(deps: OwnerDeps) {
     const apiKey = input.apiKey ?? newApiKey();
     const { by = null, scopes = OWNER_SCOPES } = input;
     // Expires with the key that made it, though its scopes may exceed that key's: they apply to an owner of its own.
-    const made = { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null, workflowId: null };
+    const made = { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null, workflowId: null, service: null };
     const key = makeKey(ownerId, made, by);
     const whole = { workflow, deployment, triggers: [], subscriptions: [] };
     return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
@@ -159,7 +159,7 @@ export function createOwners(deps: OwnerDeps) {
     if (why) throw new Refusal('forbidden', why);
     refusePast(made.expiresAtMs, clock.nowMs());
     const bound = await boundTo(ownerId, { workflowId, service, scopes: made.scopes });
-    const key = makeKey(ownerId, { ...made, workflowId: bound }, by);
+    const key = makeKey(ownerId, { ...made, workflowId: bound, service: service ?? null }, by);
     const apiKey = newApiKey();
     await store.createKey(key, hashKey(apiKey));
     return { key, apiKey };

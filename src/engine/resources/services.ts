@@ -16,7 +16,8 @@ export interface ServiceDeps {
 
 /**
  * Derives the id of a service's workflow from owner and name alone: of several processes that make it at once, the primary key
- * refuses all but one. So the workflow may be renamed, and a deleted one comes back with the service's next error.
+ * refuses all but one. So the workflow may be renamed, and a deleted one comes back with the service's next error, with the id
+ * that the service's keys and DSNs have.
  */
 function serviceIdOf(ownerId: string, service: string): string {
   return resourceIdOf(PREFIX.workflow, createHash('sha256').update(`service of ${ownerId} ${service}`).digest());
@@ -25,7 +26,7 @@ function serviceIdOf(ownerId: string, service: string): string {
 /** Returns the workflow of a service, which is made when there is none. `beforeMaking`: awaited before it is. */
 export async function findService(
   deps: ServiceDeps,
-  of: { readonly ownerId: string; readonly service: string; readonly beforeMaking?: (() => Promise<void>) | undefined },
+  of: { readonly ownerId: string; readonly service: string; readonly beforeMaking?: () => Promise<void> },
 ): Promise<Workflow> {
   const { store } = deps;
   const { ownerId, service } = of;

@@ -9,6 +9,7 @@ import { workflowOfProject } from '../../domain/errors/dsn.ts';
 import { type ApiKey, isIngestOnly } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { ReportInput } from '../../domain/requests.ts';
 import { auditRecordOf } from '../access/audit.ts';
 import type { AuditLog } from '../access/audit-log.ts';
 import { keyOf } from '../access/auth.ts';
@@ -18,6 +19,7 @@ import type { HttpDeps } from '../deps.ts';
 import { checkEncoding, readInflated } from '../ingress/inflate.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import type { Exchange } from '../response.ts';
+import { AuditedReport } from './audited.ts';
 import { CORS, writePreflight } from './cors.ts';
 import { SENTRY_OPERATIONS } from './document.ts';
 import { readEnvelope } from './envelope.ts';
@@ -40,6 +42,10 @@ export interface SentryPlace {
   readonly format: 'envelope' | 'store';
 }
 
+type Target = ReportInput['to'];
+
+const ACCEPTED = 200;
+
 const PLACE = /^\/api\/(\d{1,40})\/(envelope|store)\/?(?:\?|$)/;
 
 /** Returns null for an address that is none of these endpoints. */
@@ -57,22 +63,24 @@ export function createSentryEndpoint(deps: SentryDeps, nextRequestId: () => stri
   };
 }
 
-/** Answers. A refusal is in the audit log, like that of other reports; without a good key there is no owner to record it for. */
+/** Answers. Without a good key there is no owner to record a refusal for. */
 async function answer(deps: TakingDeps, exchange: Exchange, place: SentryPlace): Promise<void> {
   const { req, res, requestId } = exchange;
-  let key: ApiKey | null = null;
+  let audited: AuditedReport | null = null;
   try {
     checkReportMethod(req, res);
-    key = await keyOf(deps.store, tokenIn(req));
-    await take(deps, exchange, { ...place, key });
+    const key = await keyOf(deps.store, tokenIn(req));
+    const operation = SENTRY_OPERATIONS[place.format];
+    const targetId = workflowOfProject(place.project);
+    audited = new AuditedReport(
+      deps.auditLog,
+      auditRecordOf(deps, { caller: key, operation, targetId, req, requestId }),
+    );
+    await take(deps, exchange, { ...place, key, audited });
+    audited.end(ACCEPTED);
   } catch (error) {
     const problem = problemOf(error, requestId, deps);
-    if (key !== null) {
-      const operation = SENTRY_OPERATIONS[place.format];
-      const targetId = workflowOfProject(place.project);
-      const record = auditRecordOf(deps, { caller: key, operation, targetId, req, requestId });
-      deps.auditLog.ended([{ ...record, status: problem.status }], { written: false });
-    }
+    audited?.end(problem.status);
     writeProblem(req, res, refusedTo(problem));
   }
 }
@@ -90,7 +98,7 @@ function refusedTo(problem: Problem): Problem {
 async function take(
   deps: TakingDeps,
   { req, res, requestId }: Exchange,
-  { project, format, key }: SentryPlace & { key: ApiKey },
+  { project, format, key, audited }: SentryPlace & { key: ApiKey; audited: AuditedReport },
 ): Promise<void> {
   if (!isIngestOnly(key)) {
     throw new Refusal(
@@ -99,14 +107,14 @@ async function take(
     );
   }
   deps.uses.used(key, deps.store.clock.nowMs());
-  const workflowId = workflowOf(key, project);
+  const to = targetOf(key, project, () => audited.begin());
   checkEncoding(req.headers['content-encoding']);
   deps.quotas.takeRequest(key.ownerId);
   const { bodyMemory: memory } = deps;
   const body = await readInflated(req, { maxBytes: LIMITS.apiBodyBytes, memory, ownerId: key.ownerId });
   if (body === null) return;
   try {
-    const id = await accept(deps, { key, workflowId, format, body: body.bytes });
+    const id = await accept(deps, { key, to, format, body: body.bytes });
     writeId(res, id, requestId);
   } finally {
     body.release();
@@ -128,29 +136,30 @@ function tokenIn({ headers, url = '' }: IncomingMessage): string {
   );
 }
 
-function workflowOf({ workflowId: own }: ApiKey, project: string): string {
+function targetOf({ workflowId: own, service }: ApiKey, project: string, beforeMaking: () => Promise<void>): Target {
   const workflowId = workflowOfProject(project);
   if (workflowId === null) throw new Refusal('not_found', `there is no project ${project}`);
-  if (own === null || own === workflowId) return workflowId;
+  if (own === workflowId && service !== null) return { service, beforeMaking };
+  if (own === null || own === workflowId) return { workflowId };
   throw new Refusal('forbidden', `This key reports errors of another project than ${project}`);
 }
 
 interface TakenRequest {
   readonly key: ApiKey;
-  readonly workflowId: string;
+  readonly to: Target;
   readonly format: SentryPlace['format'];
   readonly body: Buffer;
 }
 
 /** Returns the id to answer with. */
-async function accept(deps: SentryDeps, { key, workflowId, format, body }: TakenRequest): Promise<string | null> {
+async function accept(deps: SentryDeps, { key, to, format, body }: TakenRequest): Promise<string | null> {
   const { eventId, payloads } = format === 'store' ? { eventId: null, payloads: [body] } : eventsIn(deps, body);
   const events = payloads.map((payload) => checkedEvent(payload, deps.maxBodyBytes));
   deps.quotas.takeStored(
     key.ownerId,
     payloads.reduce((bytes, { length }) => bytes + length, 0),
   );
-  await Promise.all(events.map((event) => report(deps, { key, workflowId, event })));
+  await Promise.all(events.map((event) => report(deps, { key, to, event })));
   return events.at(-1)?.eventId ?? eventIdOf(eventId);
 }
 
@@ -168,11 +177,11 @@ function checkedEvent(payload: Buffer, maxBytes: number): SentryEvent {
 
 async function report(
   { actions }: SentryDeps,
-  { key, workflowId, event }: { key: ApiKey; workflowId: string; event: SentryEvent },
+  { key, to, event }: { key: ApiKey; to: Target; event: SentryEvent },
 ): Promise<void> {
   const { eventId, report } = event;
   await actions.reportError(key.ownerId, {
-    to: { workflowId },
+    to,
     report,
     originId: key.ownerId,
     sourceType: 'API',

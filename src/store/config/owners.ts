@@ -100,7 +100,7 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
 
 function insertKey(key: ApiKey, keyHash: string): Sql {
   return sql`INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms, expires_at_ms, created_by,
-      workflow_id)
+      workflow_id, service)
     VALUES (${key.id}, ${key.ownerId}, ${keyHash}, ${key.label}, ${JSON.stringify(key.scopes)}, ${key.createdAtMs},
-      ${key.expiresAtMs}, ${key.createdBy}, ${key.workflowId})`;
+      ${key.expiresAtMs}, ${key.createdBy}, ${key.workflowId}, ${key.service})`;
 }

@@ -44,6 +44,7 @@ export function toApiKey(row: Row): ApiKey {
     createdBy: textOrNull(row, 'created_by'),
     lastUsedAtMs: numberOrNull(row, 'last_used_at_ms'),
     workflowId: textOrNull(row, 'workflow_id'),
+    service: textOrNull(row, 'service'),
     sessionEpoch: number(row, 'session_epoch'),
     ...ownerPurgeOf(row),
   };

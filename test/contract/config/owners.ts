@@ -165,6 +165,10 @@ export function ownersContract(harness: Harness): void {
       const key = stage.make.key({ label: 'für “CI”', scopes: ['read', 'write', 'admin'] });
       await stage.store.createKey(key, hashOf('a'));
       deepEqual(await stage.store.keyByHash(hashOf('a')), key);
+      const ofService = stage.make.key({ scopes: ['ingest'], workflowId: 'p_1', service: 'Ladenkasse “1”' });
+      await stage.store.createKey(ofService, hashOf('c'));
+      await stage.reopen();
+      deepEqual(await stage.store.keyByHash(hashOf('c')), ofService);
       equal(await stage.store.keyByHash(hashOf('b')), undefined);
       equal(await stage.store.keyByHash(key.id), undefined);
     });

@@ -175,6 +175,7 @@ export function apiKey(n: number, more: Partial<ApiKey> = {}): ApiKey {
     createdBy: null,
     lastUsedAtMs: null,
     workflowId: null,
+    service: null,
     sessionEpoch: 0,
     ...more,
   };

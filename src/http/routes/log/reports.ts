@@ -78,11 +78,13 @@ interface ReportTarget {
 
 function targetOf(
   { workflow_id: workflowId, service }: ReportTarget,
-  { workflowId: own }: ApiKey,
+  { workflowId: own, service: ofKey }: ApiKey,
   beforeMaking: () => Promise<void>,
 ): ReportInput['to'] {
   if (own !== null) {
-    if (service === undefined && (workflowId === undefined || workflowId === own)) return { workflowId: own };
+    if (service === undefined && (workflowId === undefined || workflowId === own)) {
+      return ofKey === null ? { workflowId: own } : { service: ofKey, beforeMaking };
+    }
     throw new Refusal(
       'forbidden',
       `This key reports errors of workflow ${own} alone; name no other one, and no service`,

@@ -2,13 +2,15 @@
 // that older processes go on while the first newer one migrates. A process does not start on a newer schema.
 
 import { StoreUnavailable } from '../../contract/unavailable.ts';
+import { KEYS } from '../../migrations/002-keys.ts';
+import { schemaFor } from '../../migrations/words.ts';
 import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention, isLockTimeout } from '../connection/storage-error.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { FIRST } from '../migrations/001-first.ts';
 
-export const MIGRATIONS: readonly string[] = [FIRST];
+export const MIGRATIONS: readonly string[] = [FIRST, schemaFor('postgres', KEYS)];
 
 /** The schema of this program. */
 export const SCHEMA_VERSION = schemaOf(MIGRATIONS);

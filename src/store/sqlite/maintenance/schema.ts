@@ -1,10 +1,12 @@
 // Migrates a file to the schema of this program. Migrations only go forward; a file of a newer schema is not opened.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { KEYS } from '../../migrations/002-keys.ts';
+import { schemaFor } from '../../migrations/words.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { FIRST } from '../migrations/001-first.ts';
 
-export const MIGRATIONS: readonly string[] = [FIRST];
+export const MIGRATIONS: readonly string[] = [FIRST, schemaFor('sqlite', KEYS)];
 
 /** The schema of this program. */
 export const SCHEMA_VERSION = schemaOf(MIGRATIONS);

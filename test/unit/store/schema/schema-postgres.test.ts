@@ -14,7 +14,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['5F-pm_wXiOsxUcvGIWr1NEdoiQoFIGw1p0zV5VbkmLY'];
+const HASHES = ['5F-pm_wXiOsxUcvGIWr1NEdoiQoFIGw1p0zV5VbkmLY', 'Uonb_eUr1qg4jjkWZezyoDSRD2f3zhibL7slhRyDGpA'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -19,7 +19,7 @@ import { BARE_ENV } from '../../../support/bare-env.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['0_4CpKefJBwGadLUCOE9qd8sXJ1MJhmVevtkU-lKI74'];
+const HASHES = ['0_4CpKefJBwGadLUCOE9qd8sXJ1MJhmVevtkU-lKI74', 'ojSQeJm6bVg1ye1yaISWpyu0PnscMvOVqzwFgQ7chJg'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
