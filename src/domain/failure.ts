@@ -187,7 +187,9 @@ export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
     reported: true,
   };
   const fault = faultOf(report, nowMs);
-  const grouped = captured({ ...fault, stack: report.ownFrames ?? fault.stack }, null);
+  const { template: msg = fault.msg, ownFrames: stack = fault.stack } = report;
+  // Rules match the message that is shown.
+  const grouped = { ...captured({ ...fault, msg, stack }, null), msg: fault.msg.slice(0, LIMITS.groupedMessageChars) };
   const body = report.originalEvent ?? NO_EVENT;
   const { hops, traceparent } = PLAIN_EMISSION;
   const emission = { ownerId, body, replay: false, test: false, traceId: eventId, traceparent, lineage, hops };

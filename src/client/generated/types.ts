@@ -4640,7 +4640,7 @@ export interface CreateChannelInput {
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string } | null;
-    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, cause, count, more, groups, first_seen, last_seen, event, link, json. */
     readonly template?: string | null;
   };
 }
@@ -4677,7 +4677,7 @@ export interface UpdateChannelInput {
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string } | null;
-    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, cause, count, more, groups, first_seen, last_seen, event, link, json. */
     readonly template?: string | null;
   } | undefined;
 }
@@ -4714,7 +4714,7 @@ export interface PatchChannelInput {
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string | null } | null;
-    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, cause, count, more, groups, first_seen, last_seen, event, link, json. */
     readonly template?: string | null;
   } | undefined;
 }

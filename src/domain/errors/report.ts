@@ -19,6 +19,8 @@ export interface Report {
   readonly context: Uint8Array | null;
   /** JSON text, as it came; null: there was no event. */
   readonly originalEvent: Uint8Array | null;
+  /** The message by which it is grouped, when it is not the one that is shown. */
+  readonly template?: string;
   /** The frames by which it is grouped, when they are not those of the stack. */
   readonly ownFrames?: string;
 }

@@ -4,6 +4,7 @@
 import { exactJson, text, utf8 } from '../bytes.ts';
 import { groupOfKey } from '../delivery/digest.ts';
 import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
+import { causesIn } from '../errors/causes.ts';
 import { firstOwnFrame } from '../errors/fingerprint.ts';
 import type { ErrorDetail } from '../failure.ts';
 import { PREFIX } from '../ids.ts';
@@ -31,6 +32,8 @@ export interface Notice {
   readonly step: string;
   /** The first own frame of the stack, or the first one of all; empty: it had none. */
   readonly line: string;
+  /** What caused it, the nearest first; empty: nothing is known. Missing in what an earlier version wrote. */
+  readonly cause?: string;
   /** Errors of the group in all. */
   readonly count: number;
   /** Errors since the notice before. */
@@ -142,6 +145,7 @@ export interface ShownError {
   readonly message: string;
   readonly step: string;
   readonly line: string;
+  readonly cause: string;
   /** The first frames; empty: it had none. */
   readonly stack: string;
   readonly event: string;
@@ -163,6 +167,7 @@ export function sampleOf({
     message: shortened(error.msg, SHOWN_CHARS),
     step: error.namespace ?? '',
     line: shortened(line.replace(/^at /, ''), LINE_CHARS),
+    cause: shortened(causesIn(stack).join(', caused by '), LINE_CHARS),
     stack: shown.join('\n'),
   };
 }
@@ -229,10 +234,11 @@ function oneLine(line: string): string {
 
 /** Returns what is known of a notice as names and values, without the message and the event. */
 export function factsOf(notice: Notice): readonly (readonly [name: string, value: string])[] {
-  const { kind, step, line, count, more, first_seen, last_seen, reopened } = notice;
+  const { kind, step, line, cause = '', count, more, first_seen, last_seen, reopened } = notice;
   const often = kind === 'digest' ? `${count} (${more} since the last notice)` : String(count);
   const all: readonly (readonly [string, string])[] = [
     ['Code', notice.code],
+    ['Cause', cause],
     ['Step', step],
     ['Line', line],
     ['Groups', kind === 'summary' ? String(notice.groups) : ''],

@@ -16,6 +16,7 @@ const VALUES: Readonly<Record<string, (notice: Notice) => string>> = {
   message: (notice) => notice.message,
   step: (notice) => notice.step,
   line: (notice) => notice.line,
+  cause: (notice) => notice.cause ?? '',
   count: (notice) => String(notice.count),
   more: (notice) => String(notice.more),
   groups: (notice) => String(notice.groups),

@@ -81,6 +81,7 @@ function testNotice(id: string, nowMs: number, publicUrl: string): Notice {
     message: 'This is a test: notices of errors arrive here.',
     step: '',
     line: '',
+    cause: '',
     count: 0,
     more: 0,
     groups: 1,

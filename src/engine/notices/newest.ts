@@ -12,7 +12,7 @@ export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGr
   const { fingerprint, ownerId, emitterId, lastEntry } = group;
   const { template: message, namespace: step, frame: line } = fingerprint;
   const newest = await store.getEmission(ownerId, lastEntry);
-  if (!newest) return { name: emitterId, message, step, line, stack: '', event: '', lineage: [emitterId] };
+  if (!newest) return { name: emitterId, message, step, line, cause: '', stack: '', event: '', lineage: [emitterId] };
   const sample = sampleOf(detailOf(newest.body));
   return {
     ...sample,

@@ -103,7 +103,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
   async function noticeOf(taken: TakenNotice): Promise<{ notice: Notice; lineage: readonly string[] }> {
     const { group, kind, more, folded } = taken;
     const { reopened } = group;
-    const { name, message, step, line, event, lineage } = await newestOf(store, group);
+    const { name, message, step, line, cause, event, lineage } = await newestOf(store, group);
     const replays = kind === 'recovered' ? await store.countReplayed(group) : null;
     const one: Notice = {
       kind,
@@ -114,6 +114,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       message,
       step,
       line,
+      cause,
       count: group.count,
       more,
       groups: 1,

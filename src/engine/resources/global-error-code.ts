@@ -20,7 +20,9 @@ export default {
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     // Indented, so that no line of an error looks like one of this mail's own.
     const message = head(plain(error.msg).split("\\n").filter((line) => line.trim())).join("\\n" + INDENT);
-    const frames = plain(error.stack || "").split("\\n").slice(0, 5).map((frame) => "  " + frame.trim()).join("\\n");
+    // The first ones, and those that name a cause.
+    const shown = plain(error.stack || "").split("\\n").filter((line, n) => n < 5 || line.trim().startsWith("at [cause: ")).slice(0, 9);
+    const frames = shown.map((frame) => "  " + frame.trim()).join("\\n");
 
     const exact = withNumbersAsTheyCame(steps.trigger.raw);
 

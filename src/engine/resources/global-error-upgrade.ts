@@ -29,6 +29,7 @@ const FORMER_CODES: ReadonlySet<string> = new Set([
   'fb732c41bd1946c23e74515d922416cdbf0cfc5ade48bf039ab07150a3753462',
   '6b9976aca1c3063f3e0489a403dec8c005b45810b93cde6c74d56e65dc02b239',
   '10b2717dcefa61efcb8b78e59d435f945172cd794ebdec31e9167532f7824d7b',
+  'ff87362bcdbec6b24483f58c98c807486c02616413960cfbf814457b02772809',
 ]);
 
 export interface UpgradeDeps {

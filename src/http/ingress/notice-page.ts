@@ -66,6 +66,7 @@ function aboutOf({ group, newest }: ShownGroup): string {
   const facts = [
     [KINDS[prefixOf(group.emitterId)] ?? 'From', `${newest.name} (${group.emitterId})`],
     ['Code', fingerprint.code],
+    ['Cause', newest.cause],
     ['Step', newest.step],
     ['Line', newest.line],
     ['Errors', String(count)],

@@ -11,6 +11,9 @@ import { Refusal } from '../../domain/refusal.ts';
 import { isRecord } from '../body/json.ts';
 import { hasMoreValues } from '../body/json-count.ts';
 import { checkDepth, depthOf } from '../body/nesting.ts';
+import { type Members, textIn, valuesOf } from './sentry-members.ts';
+import { messageOf, thrownText } from './sentry-message.ts';
+import { causesIn, stackOf } from './sentry-stack.ts';
 
 export interface SentryEvent {
   /** 32 hex digits; null: the event has none. */
@@ -18,25 +21,22 @@ export interface SentryEvent {
   readonly report: Report;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Throws `Refusal` for what is no JSON object, is nested too deep, or holds too many values. */
 export function readSentryEvent(payload: Buffer): SentryEvent {
   const event = parsed(payload);
   const exceptions = valuesOf(event.exception).filter(isRecord);
   // Causes come first.
   const thrown = exceptions.at(-1);
-  const frames = framesOf(thrown?.stacktrace ?? threadsTrace(event));
-  const own = frames.filter(({ isOwn }) => isOwn);
   const told = toldOf(event, exceptions.slice(0, -1));
   const said = messageOf(event);
+  const isMessage = thrown === undefined || isStackOfMessage(thrown, said.template);
   return {
     eventId: eventIdOf(event.event_id),
     report: {
-      message: thrown ? textIn(thrown, 'value') || textIn(thrown, 'type') : said,
-      code: (thrown && textIn(thrown, 'type')) || (thrown && !isStackOfMessage(thrown, said) ? 'Error' : 'Message'),
-      stack: textOf(frames),
-      ...(own.length > 0 ? { ownFrames: textOf(own) } : {}),
+      message: (isMessage ? said.text : thrownText(thrown) || textIn(thrown, 'type')) || NO_MESSAGE,
+      template: thrown === undefined ? said.template : textIn(thrown, 'value') || textIn(thrown, 'type'),
+      code: (thrown && textIn(thrown, 'type')) || (isMessage ? 'Message' : 'Error'),
+      ...stackOf(thrown?.stacktrace ?? threadsTrace(event), causesIn(exceptions)),
       step: '',
       tsMs: timeOf(event.timestamp),
       context: told,
@@ -44,6 +44,8 @@ export function readSentryEvent(payload: Buffer): SentryEvent {
     },
   };
 }
+
+const NO_MESSAGE = '(no message)';
 
 /** Returns whether it only carries the stack of a message, as with `attachStacktrace`. */
 function isStackOfMessage(thrown: Members, said: string): boolean {
@@ -72,38 +74,10 @@ export function eventIdOf(given: unknown): string | null {
   return /^[0-9a-f]{32}$/.test(id) ? id : null;
 }
 
-/** Returns the values of a member. Members that hold a list stand as `{values: […]}`, or as the list itself. */
-function valuesOf(member: unknown): readonly unknown[] {
-  const values = isRecord(member) && 'values' in member ? member.values : member;
-  if (Array.isArray(values)) return values;
-  return isRecord(values) ? [values] : [];
-}
-
-function textIn(members: Members, name: string): string {
-  const value = members[name];
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
-function messageOf(event: Members): string {
-  for (const member of [event.logentry, event.message]) {
-    if (typeof member === 'string') return member;
-    const said = isRecord(member) ? textIn(member, 'formatted') || textIn(member, 'message') : '';
-    if (said !== '') return said;
-  }
-  return '';
-}
-
 /** Reads a time: epoch seconds with a fraction, or ISO 8601. */
 function timeOf(timestamp: unknown): number | null {
   const ms = typeof timestamp === 'number' ? timestamp * SECOND_MS : Date.parse(String(timestamp));
   return Number.isFinite(ms) ? ms : null;
-}
-
-interface Frame {
-  readonly line: string;
-  /** Of the program itself, as the client says. */
-  readonly isOwn: boolean;
 }
 
 /** Returns the stack of the first thread that has one. A message may have the stack of the thread that said it. */
@@ -112,31 +86,6 @@ function threadsTrace(event: Members): unknown {
     .filter(isRecord)
     .find(({ stacktrace }) => isRecord(stacktrace));
   return thread?.stacktrace ?? event.stacktrace;
-}
-
-/** Returns the frames in the order of our stacks: the newest call first. */
-function framesOf(stacktrace: unknown): Frame[] {
-  const frames = isRecord(stacktrace) && Array.isArray(stacktrace.frames) ? stacktrace.frames : [];
-  return frames
-    .slice(-LIMITS.stackFrames)
-    .reverse()
-    .filter(isRecord)
-    .map((frame) => ({ line: lineOf(frame), isOwn: frame.in_app === true }));
-}
-
-/** Returns a frame as a line of a stack: ` at charge (/srv/shop/charge.js:41:13)`. */
-function lineOf(frame: Members): string {
-  const [given, module] = [textIn(frame, 'function'), textIn(frame, 'module')];
-  // What clients write for a function without a name.
-  const fn = given === '?' || given === '<anonymous>' ? '' : given;
-  const file = textIn(frame, 'filename') || textIn(frame, 'abs_path') || module;
-  const place = [file, textIn(frame, 'lineno'), textIn(frame, 'colno')].filter((part) => part !== '').join(':');
-  const shown = fn === '' ? place : place === '' ? fn : `${fn} (${place})`;
-  return `    at ${shown.replace(/\s+/g, ' ') || '?'}`;
-}
-
-function textOf(frames: readonly Frame[]): string {
-  return frames.map(({ line }) => line).join('\n');
 }
 
 const TOLD = [
@@ -151,8 +100,9 @@ const TOLD = [
   'fingerprint',
   'tags',
   'user',
-  'sdk',
 ] as const;
+/** Without its integrations and packages. */
+const SDK = ['name', 'version'] as const;
 
 const TOLD_CHARS = 500;
 const TOLD_MEMBERS = 50;
@@ -166,6 +116,7 @@ function toldOf(event: Members, causes: readonly Members[]): Uint8Array {
   for (const name of TOLD) {
     if (event[name] !== undefined && event[name] !== null) told[name] = shortened(event[name], TOLD_LEVELS);
   }
+  if (isRecord(event.sdk)) told.sdk = shortened(only(event.sdk, SDK), 1);
   if (causes.length > 0) {
     told.causes = causes.slice(-BREADCRUMBS).map((cause) => {
       return cut(`${textIn(cause, 'type')}: ${textIn(cause, 'value')}`, TOLD_CHARS);

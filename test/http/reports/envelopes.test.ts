@@ -108,18 +108,53 @@ test('half envelopes and lying lengths are refused whole', async () => {
   equal((await errorsOf(errand, dsn)).length, 0);
 });
 
+test('messages that differ in their parameters alone are one group', async () => {
+  const errand = await newOwner();
+  const dsn = await dsnFor(errand);
+  for (const who of ['al', 'bo', 'the whole crew']) {
+    const event = JSON.stringify({ logentry: { message: 'hello %s', params: [who] } });
+    equal((await send(dsn, envelope([{ type: 'event' }, event]))).status, 200);
+  }
+  for (const event of [{}, { message: '' }]) await send(dsn, envelope([{ type: 'event' }, JSON.stringify(event)]));
+  const { data: groups } = await errand.client.get('/v1/error_groups');
+  deepEqual(
+    groups.map(({ fingerprint, count }: Json) => [fingerprint.template, count]),
+    [
+      ['', 2],
+      ['hello %s', 3],
+    ],
+  );
+  const { data: found } = await errand.client.get('/v1/errors?text=hello%20the%20whole');
+  equal(found.length, 1);
+});
+
 test('events of any shape are errors', async () => {
   const errand = await newOwner();
   const dsn = await dsnFor(errand);
   const shapes: [object, string, string][] = [
-    [{}, 'Message', ''],
+    [{}, 'Message', '(no message)'],
     [{ message: 'said' }, 'Message', 'said'],
     [{ message: { formatted: 'said so' } }, 'Message', 'said so'],
     [{ logentry: { message: 'logged %s' }, level: 'info' }, 'Message', 'logged %s'],
     [{ exception: [{ type: 'E', value: 7 }] }, 'E', '7'],
     [{ exception: { values: [{ type: 'E' }] } }, 'E', 'E'],
     [{ exception: { type: 'Bare', value: 'one' } }, 'Bare', 'one'],
-    [{ exception: { values: 'x' } }, 'Message', ''],
+    [{ exception: { values: 'x' } }, 'Message', '(no message)'],
+    [{ exception: { values: [{}] } }, 'Error', '(no message)'],
+    [{ message: '', exception: { values: [{ type: 'E', value: '' }] } }, 'E', 'E'],
+    [{ exception: { values: [{ type: 'X', value: { a: 1, b: ['c'] } }] } }, 'X', '{"a":1,"b":["c"]}'],
+    [{ exception: { values: [{ value: [1] }] } }, 'Error', '[1]'],
+    [{ logentry: { message: 'hello %s %d', params: ['al', 3] } }, 'Message', 'hello al 3'],
+    [{ logentry: { message: 'hello %s', formatted: 'hello bo', params: ['al'] } }, 'Message', 'hello bo'],
+    [{ message: { message: '%s has %.2f%% of %r', params: ['al', 2.5] } }, 'Message', 'al has 2.5% of %r'],
+    [
+      { logentry: { message: '%(who)s: %(what)s %(no)s', params: { who: 'al', what: { a: 1 } } } },
+      'Message',
+      'al: {"a":1} %(no)s',
+    ],
+    [{ logentry: { message: '%s 100%%', params: [] } }, 'Message', '%s 100%%'],
+    [{ logentry: { message: '%s, %s, %s', params: [null, false, ''] } }, 'Message', 'null, false, '],
+    [{ logentry: { message: '%(__proto__)s', params: { a: 1 } } }, 'Message', '%(__proto__)s'],
     [
       { exception: { values: [null, 7, { value: 'no type', stacktrace: { frames: [null, 7, {}] } }] } },
       'Error',
@@ -127,7 +162,7 @@ test('events of any shape are errors', async () => {
     ],
     [{ message: 'said', exception: { values: [{ value: 'said', stacktrace: { frames: [{}] } }] } }, 'Message', 'said'],
     [{ message: 'said', exception: { values: [{ value: 'thrown' }] } }, 'Error', 'thrown'],
-    [{ exception: null, breadcrumbs: 7, tags: [['a', 'b']], user: 'x', timestamp: 'never' }, 'Message', ''],
+    [{ exception: null, breadcrumbs: 7, tags: [['a', 'b']], user: 'x', timestamp: 'never' }, 'Message', '(no message)'],
     [{ exception: { values: [{ type: '\u0000E\ud800', value: '\u0000\ud800' }] } }, 'E\ufffd', '\u0000\ufffd'],
     [
       { exception: { values: [{ type: 'T'.repeat(9000), value: 'v'.repeat(90_000) }] } },

@@ -27,7 +27,8 @@ test('an event becomes an error with its stack', async () => {
     msg: 'order 7 has no total',
     cellId: '',
     ts: '2026-01-31T12:00:00.500Z',
-    stack: '    at get (lib/dict.py:9)\n    at charge (app/charge.py:41:5)\n    at main (app/main.py:3)',
+    stack:
+      "    at get (lib/dict.py:9)\n    at charge (app/charge.py:41:5)\n    at main (app/main.py:3)\n    at [cause: KeyError: 'total']",
     namespace: '',
   });
   deepEqual(
