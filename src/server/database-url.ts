@@ -1,13 +1,16 @@
 // The address of the shared database: `postgres://user:password@host:port/name`, also with several hosts separated by
 // commas, of which the writable one is used. Parsed here, since URL parsers accept only one host.
 
+import { checkParameters } from '../store/database-parameters.ts';
+
 interface DatabaseUrl {
   /** Each is `host` or `host:port`. */
   readonly hosts: readonly string[];
   readonly name: string;
+  readonly query: URLSearchParams;
 }
 
-const SHAPE = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?[^#]*)?$/;
+const SHAPE = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/;
 const HOST = /^([A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
 const DEFAULT_PORT = '5432';
 const MAX_PORT = 65_535;
@@ -16,7 +19,9 @@ const RIGHT =
 
 /** Returns the URL unchanged; throws what is allowed. */
 export function readDatabaseUrl(value: string): string {
-  if (!parse(value)) throw new Error(RIGHT);
+  const parsed = parse(value);
+  if (!parsed) throw new Error(RIGHT);
+  checkParameters(parsed.query);
   return value;
 }
 
@@ -35,11 +40,11 @@ export function databaseTargets(url: string): { readonly host: string; readonly 
 }
 
 function parse(url: string): DatabaseUrl | null {
-  const [whole, user = '', hostList = '', name = ''] = SHAPE.exec(url) ?? [];
+  const [whole, user = '', hostList = '', name = '', query = ''] = SHAPE.exec(url) ?? [];
   if (whole === undefined || /[\s\p{Cc}]/u.test(url)) return null;
   const hosts = hostList.split(',');
   if (!hosts.every(isHost) || !isDecodable(user) || !isDecodable(name)) return null;
-  return { hosts, name: decodeURIComponent(name) };
+  return { hosts, name: decodeURIComponent(name), query: new URLSearchParams(query) };
 }
 
 function isHost(text: string): boolean {

@@ -60,6 +60,14 @@ describe('a database that speaks TLS', () => {
     await assert.rejects(server.connect('sslmode=verify-ca'), /^StoreUnavailable: .*certificate/);
   });
 
+  test('is not reached with an authority that cannot be read, nor in a mode that there is not', async () => {
+    await using server = await startWith(signedBy(AUTHORITY, 'IP:127.0.0.1', 1));
+    const unread = /^StoreUnavailable: .*sslrootcert of its address cannot be read: /;
+    await assert.rejects(server.connect('sslmode=verify-full&sslrootcert=/nope.pem'), unread);
+    await assert.rejects(server.connect('sslmode=verify-full&sslrootcert=/'), unread);
+    await assert.rejects(server.connect('sslmode=required'), /an address whose sslmode is/);
+  });
+
   test('under another name is refused where the name counts', async () => {
     await using server = await startWith(signedBy(AUTHORITY, 'DNS:elsewhere', 1));
     assert.equal(await server.connect('sslmode=verify-ca&sslrootcert=CA'), true);

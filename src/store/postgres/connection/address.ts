@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type pg from 'pg';
+import { checkParameters, sessionSettings, tlsMode } from '../../database-parameters.ts';
 
 export interface Address {
   readonly client: pg.ClientConfig;
@@ -11,10 +12,7 @@ export interface Address {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Parameters of the URL that are no settings of the session. `target_session_attrs` chooses among hosts (hosts.ts). */
-const NOT_SETTINGS = new Set(['sslmode', 'ssl', 'sslrootcert', 'application_name', 'target_session_attrs']);
-
-/** Reads `postgres://user:password@host:port/name?sslmode=…` of one host. Throws when `sslrootcert` cannot be read. */
+/** Reads `postgres://user:password@host:port/name?sslmode=…` of one host. Throws for wrong parameters, and when `sslrootcert` cannot be read. */
 export function addressOf(text: string): Address {
   const url = new URL(text);
   const given = (part: string): string | undefined => (part === '' ? undefined : decodeURIComponent(part));
@@ -27,7 +25,7 @@ export function addressOf(text: string): Address {
       database: given(url.pathname.slice(1)),
       ssl: tlsOf(url.searchParams),
     },
-    settings: Object.fromEntries([...url.searchParams].filter(([name]) => !NOT_SETTINGS.has(name))),
+    settings: sessionSettings(url.searchParams),
   };
 }
 
@@ -36,18 +34,26 @@ export function addressOf(text: string): Address {
  * connect without TLS.
  */
 function tlsOf(query: URLSearchParams): false | TlsOptions {
-  const mode = query.get('sslmode') ?? query.get('ssl') ?? 'disable';
+  checkParameters(query);
   const file = query.get('sslrootcert');
-  const roots = file === null || file === 'system' ? {} : { ca: readFileSync(file, 'utf8') };
-  switch (mode) {
+  const roots = file === null || file === 'system' ? {} : { ca: readRoots(file) };
+  switch (tlsMode(query)) {
     case 'require':
       return file === null ? { rejectUnauthorized: false } : { ...roots, checkServerIdentity: () => undefined };
     case 'verify-ca':
       return { ...roots, checkServerIdentity: () => undefined };
     case 'verify-full':
-    case 'true':
       return roots;
     default:
       return false;
+  }
+}
+
+function readRoots(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`sslrootcert of its address cannot be read: ${message}`, { cause: error }), { code });
   }
 }

@@ -21,6 +21,8 @@ const CONNECTION = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT',
+  'EACCES',
+  'EISDIR',
   // The server has ended the session: a transaction was idle, or took, for too long.
   '25P03',
   '25P04',
@@ -41,6 +43,9 @@ const HINTS: Readonly<Record<string, string>> = {
   '25006': 'the server is a standby, or default_transaction_read_only is on',
   '42501':
     'the role must own the database, or have the privileges USAGE and CREATE on its schema (GRANT USAGE, CREATE ON SCHEMA …)',
+  '3F000': 'search_path in the address names no schema of the database',
+  '42704': 'parameters in the address become settings of the session: leave out what is no setting of Postgres',
+  '53300': 'each process needs 11 connections, of max_connections and of the limits of its role and database',
   '26000': POOLED,
   '42P05': POOLED,
 };

@@ -31,6 +31,9 @@ for (const code of FOR_OPERATORS) {
 const HINTS: readonly (readonly [code: string, hint: RegExp])[] = [
   ['42501', /GRANT USAGE, CREATE ON SCHEMA/],
   ['25006', /standby, or default_transaction_read_only/],
+  ['3F000', /search_path in the address/],
+  ['42704', /leave out what is no setting/],
+  ['53300', /each process needs 11 connections/],
   ['26000', /pool_mode = session/],
   ['42P05', /pool_mode = session/],
 ];
