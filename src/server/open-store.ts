@@ -7,10 +7,11 @@ import type { Clock, Log, Random } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { StoreUnavailable } from '../store/contract/unavailable.ts';
 import { placeOf } from '../store/sqlite/file-access.ts';
-import { refuseMoved } from '../store/sqlite/maintenance/moved.ts';
+import { isUnmoved, refuseMoved } from '../store/sqlite/maintenance/moved.ts';
 import { openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
 import { damagedMessage, isDamage } from '../store/sqlite/salvage/damage.ts';
 import { type Config, dataPaths } from './config.ts';
+import { databaseLabel } from './database-url.ts';
 import { commandRecord } from './real-ports.ts';
 import { makeSecretKeyFile, secretKeysOf } from './secret-key.ts';
 
@@ -45,7 +46,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
   }
   // Loaded on demand: a server on SQLite does not pay for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');
-  return openPostgresStore({
+  const store = await openPostgresStore({
     url: config.databaseUrl,
     clock: ports.databaseClock ?? null,
     random,
@@ -55,6 +56,21 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     secretKeys,
     keyRecord,
   });
+  try {
+    await refuseUnmoved(store, { path, label: databaseLabel(config.databaseUrl) });
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Refuses to make a new store in a database while the data dir has one that was not moved: it was forgotten, most likely. */
+async function refuseUnmoved(store: Store, { path, label }: { path: string; label: string }): Promise<void> {
+  if (!isUnmoved(path) || (await store.listOwners()).length > 0) return;
+  throw new StoreUnavailable(
+    `the database ${label} is empty, and the store ${path} was not moved into it: call errand store move. To begin with an empty store, set ERRAND_DATA_DIR to another folder`,
+  );
 }
 
 /** Refuses an empty file: SQLite would treat it as a new database and delete its WAL, with everything accepted. */

@@ -6,7 +6,8 @@ import { ENV_FILE, variablesOf } from '../env-file.ts';
 import { openFilesLimit, whyTooFewFiles } from '../open-files.ts';
 import type { Log } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
-import { type Config, maxOwnersOf } from './config.ts';
+import { isUnmoved } from '../store/sqlite/maintenance/moved.ts';
+import { type Config, dataPaths, maxOwnersOf } from './config.ts';
 
 /** Few servers have so many connections at a time. `errand doctor` compares with the most that may be. */
 const USUAL_FILES = 10_000;
@@ -27,6 +28,13 @@ export async function warnAtStart(
     log.warn(
       { public_url: config.publicUrl },
       'ERRAND_PUBLIC_URL has a path: the API and endpoints work behind a proxy that removes it, the dashboard and the links to its pages do not; give Errand a host name of its own',
+    );
+  }
+  const file = dataPaths(config.dataDir).store;
+  if (config.databaseUrl !== null && isUnmoved(file)) {
+    log.warn(
+      { file },
+      'this file is a store that was not moved into the database: what it has is not executed, and not shown. Move it into an empty database with errand store move, or start without ERRAND_DATABASE_URL to go on with it; if it is not needed, remove it',
     );
   }
   if (config.databaseUrl !== null && config.publicUrl === null) {

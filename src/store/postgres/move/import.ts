@@ -28,6 +28,9 @@ import { IMPORTED, type Imported, MADE_HERE } from './import-tables.ts';
 /** A server without a beat for so long was killed. */
 const SURELY_GONE_MS = 60_000;
 
+const NOT_EMPTY =
+  'it is not empty, since a server has started on it: make a new database, or, if nothing in this one is needed, stop its servers, drop it and create it again';
+
 const TABLES = [...IMPORTED.map(({ table }) => table), ...MADE_HERE];
 
 export interface Compared {
@@ -99,7 +102,7 @@ export class Import {
   async #mark(tx: Tx): Promise<MoveMark | null> {
     const { tag: store, version } = this.#options.source;
     const before = await readMark(tx);
-    if (before === null && !(await isEmpty(tx))) throw this.#refusal('it is not empty');
+    if (before === null && !(await isEmpty(tx))) throw this.#refusal(NOT_EMPTY);
     if (before?.state === 'moved') {
       throw this.#refusal(
         before.store === store

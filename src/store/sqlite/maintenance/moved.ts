@@ -1,6 +1,6 @@
 // The mark on a store that was moved into a database: it keeps a second server from starting on the file.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
@@ -16,6 +16,20 @@ export function refuseMoved(path: string): void {
     );
   } finally {
     connection.close();
+  }
+}
+
+/** Returns whether there is a store at `path` that was not moved, or that cannot be read. Takes no lock, and changes nothing. */
+export function isUnmoved(path: string): boolean {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return false;
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(path, true);
+    return movedTo(connection) === null;
+  } catch {
+    return true;
+  } finally {
+    connection?.close();
   }
 }
 

@@ -1,6 +1,6 @@
 // errand store move, where it may not be: what was there stays as it was.
 
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFolder } from '../../../support/folders/folder.ts';
@@ -9,7 +9,7 @@ import { openTestStore } from '../../../support/postgres/store.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';
 import { openFull } from '../full-store.ts';
-import { assertMoved, move, type Place, place } from '../place.ts';
+import { assertMoved, emptyDatabase, move, type Place, place } from '../place.ts';
 
 const ON_SQLITE = { ERRAND_DATABASE_URL: '', ERRAND_LOG_LEVEL: 'error' };
 
@@ -24,7 +24,10 @@ test('a database that is not empty is refused', async (t) => {
   equal((await move(other)).status, 0);
   await assertRefused({ ...here, url: other.url }, /cannot be moved to 127\S+: another store was moved into it/);
   await queryOn(other.url, "DELETE FROM meta WHERE name = 'move'");
-  await assertRefused({ ...here, url: other.url }, /cannot be moved to 127\S+: it is not empty/);
+  await assertRefused(
+    { ...here, url: other.url },
+    /cannot be moved to 127\S+: it is not empty, .*: make a new database/,
+  );
   await assertMoved(other);
 });
 
@@ -108,6 +111,29 @@ test('a store that was moved is opened no more, until that is undone', async (t)
   match((await call(['store', 'move', '--undo'], { ERRAND_DATA_DIR })).stderr, /was not moved/);
   equal(await start(), 'started');
   await assertRefused(here, /it was moved there already.*to move it once more, make a new database/);
+});
+
+test('a store that was not moved is not forgotten: no server begins in an empty database, and one in another says so', async (t) => {
+  const here = await place(t);
+  const settings = { ERRAND_DATA_DIR: here.dataDir, ERRAND_DATABASE_URL: here.url };
+  const refused =
+    /exited with 1: .* is empty, and the store \S+errand\.db was not moved into it: call errand store move\./s;
+  await rejects(spawnErrand(settings), refused);
+  const owners = await call(['owners', 'list'], settings);
+  match(owners.stderr, /is empty, and the store \S+errand\.db was not moved into it/);
+  const warned = /this file is a store that was not moved into the database/;
+  const other = await emptyDatabase(t);
+  await using folder = await createFolder();
+  const elsewhere = { ERRAND_DATA_DIR: folder.path, ERRAND_DATABASE_URL: other };
+  await (await spawnErrand(elsewhere))[Symbol.asyncDispose]();
+  const beside = await spawnErrand({ ...settings, ERRAND_DATABASE_URL: other });
+  await beside[Symbol.asyncDispose]();
+  match(beside.stderr() + beside.stdout(), warned);
+  // What was refused has left nothing behind that keeps the store from being moved.
+  equal((await move(here)).status, 0);
+  const moved = await spawnErrand(settings);
+  await moved[Symbol.asyncDispose]();
+  doesNotMatch(moved.stderr() + moved.stdout(), warned);
 });
 
 test('the command says how it is used', async () => {
