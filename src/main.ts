@@ -15,6 +15,8 @@ import { complaintOf } from './server/startup-error.ts';
 
 /** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
 const STOP_GRACE_MS = 8000;
+/** While a database does not answer, they and others wait for longer. */
+const STOP_WITHIN_MS = 28_000;
 /** Callers on open connections learn with their next request that they must go elsewhere, before the doors close. */
 const DRAIN_MS = 250;
 
@@ -100,7 +102,7 @@ async function main(): Promise<void> {
     log.info({ signal }, 'stopping');
     service.drain();
     setTimeout(() => {
-      service.stop(STOP_GRACE_MS).then(
+      service.stop(STOP_GRACE_MS, STOP_WITHIN_MS).then(
         () => process.exit(0),
         (error) => {
           log.error({ err: error }, 'could not stop in order');

@@ -36,6 +36,7 @@ import { LastHooks } from '../engine/sources/last-hooks.ts';
 import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
+import { StopWaits } from '../engine/stop-waits.ts';
 import { StorageOutage } from '../engine/storage-outage.ts';
 import { Streams } from '../engine/streams/streams.ts';
 import { Tracing } from '../engine/tracing/tracing.ts';
@@ -88,8 +89,11 @@ export interface Service {
   readonly signInUrl: string | null;
   /** Begins the end: from now on every request but health is answered with 503 and `connection: close`. */
   drain(): void;
-  /** Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. `withinMs`:
+   * resolves by then though a part still waits, as for a database that does not answer: the process must end.
+   */
+  stop(graceMs: number, withinMs?: number): Promise<void>;
 }
 
 type Parts = ReturnType<typeof buildParts>;
@@ -210,7 +214,8 @@ function buildParts(surroundings: Surroundings) {
     ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = { nodes, quotas, repairs, answers, runs, lateFailures, deliveries, operations };
-  const others = { scheduler, periodic, counters, files, streams, upgrade, outage, lineageIn };
+  const stopWaits = new StopWaits();
+  const others = { scheduler, periodic, counters, files, streams, upgrade, outage, lineageIn, stopWaits };
   return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, ...others, actions };
 }
 
@@ -277,9 +282,10 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     void streams.stop();
   };
   let stopping: Promise<void> | undefined;
-  const stop = (graceMs: number): Promise<void> => {
+  const stop = (graceMs: number, withinMs?: number): Promise<void> => {
     drain();
-    stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
+    const end = (): Promise<void> => parts.stopWaits.within(stopParts(parts, http, graceMs), { withinMs, log });
+    stopping ??= end().then(() => removeRunning(runningFile, running));
     return stopping;
   };
   return { url, metricsUrl, publicUrl: urls.publicUrl(), first, signInUrl, drain, stop };
@@ -318,33 +324,23 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * deliveries are sent or released; callers here are answered; until then this node beats; the store is last: all write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, periodic, counters, answers } =
-    parts;
-  const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
-  slots.close();
-  const streamsStopped = streams.stop();
-  const filesStopped = Promise.all([files?.stop(), parts.upgrade.stop()]);
-  await Promise.all([
-    scheduler.stop(),
-    operations.stop(),
-    ...periodic.map((part) => part.stop()),
-    counters.stop(),
-    repairs?.stop(),
-    quotas.stop(),
-  ]);
-  await runner.stop(graceMs);
-  await Promise.all([filesStopped, streamsStopped]);
-  bundling.stop();
-  await runs.stop(graceMs);
-  await parts.lateFailures.stop();
+  const { operations, scheduler, counters, quotas, answers, stopWaits: waits } = parts;
+  parts.slots.close();
+  const early = { streams: parts.streams.stop(), files: parts.files?.stop(), upgrade: parts.upgrade.stop() };
+  const loops = [...parts.periodic, scheduler, operations, counters, quotas].map((loop) => loop.stop());
+  await waits.for({ loops: Promise.all(loops), repairs: parts.repairs?.stop() });
+  await waits.for({ code: parts.runner.stop(graceMs) });
+  await waits.for(early);
+  parts.bundling.stop();
+  await waits.for({ runs: parts.runs.stop(graceMs) });
+  await waits.for({ lateFailures: parts.lateFailures.stop() });
   answers.leave();
-  const httpStopped = http.stop();
-  await deliveries.stop(graceMs);
-  await httpStopped;
-  await answers.stop();
-  await Promise.all([poster.close(), mailer.close()]);
-  await nodes.stop();
+  const requests = http.stop();
+  await waits.for({ deliveries: parts.deliveries.stop(graceMs), requests });
+  await waits.for({ answers: answers.stop() });
+  await Promise.all([parts.poster.close(), parts.mailer.close()]);
+  await waits.for({ nodes: parts.nodes.stop() });
   parts.outage.stop();
-  await store.close();
+  await waits.for({ store: parts.store.close() });
   await parts.tracing?.stop();
 }
