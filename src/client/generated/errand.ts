@@ -1166,7 +1166,7 @@ export class Errand {
   /**
    * Delete a channel: `DELETE /v1/channels/{id}`
    *
-   * A channel in use can be deleted, too. Nothing is sent to it from then on.
+   * Nothing is sent to the channel from then on, and it is taken out of the `channels` of `/v1/users/me`. While workflows name it in their setting `channels`, the answer is 409 and says which.
    */
   deleteChannel(input: DeleteChannelInput, options: CallOptions = {}): Promise<DeleteChannelAnswer> {
     return this.#transport.send<DeleteChannelAnswer>({ method: 'DELETE', path: '/v1/channels/{id}' }, input, options);

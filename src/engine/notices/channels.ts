@@ -14,6 +14,7 @@ import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { faultOfTemplate } from '../../domain/notices/template.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { type ChannelInput, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
+import type { Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
@@ -65,7 +66,9 @@ export function createChannels(deps: ChannelDeps) {
   }
 
   async function deleteChannel(ownerId: string, id: string): Promise<Channel> {
-    const deleted = await store.deleteChannel(ownerId, id);
+    const deleted = await store.deleteChannel(ownerId, id, (usedBy) => {
+      if (usedBy.length > 0) throw usedChannel(id, usedBy);
+    });
     if (!deleted) throw noChannel(id);
     return deleted;
   }
@@ -75,6 +78,19 @@ export function createChannels(deps: ChannelDeps) {
 
 export function noChannel(id: string): Refusal {
   return new Refusal('not_found', `there is no channel ${id}`);
+}
+
+const WORKFLOWS_NAMED = 5;
+
+/** Returns why it is not deleted: errors of the workflows would go to channels that were not chosen for them, or to none. */
+function usedChannel(id: string, usedBy: readonly Pick<Workflow, 'id' | 'name'>[]): Refusal {
+  const named = usedBy.slice(0, WORKFLOWS_NAMED).map((used) => `${JSON.stringify(used.name)} (${used.id})`);
+  const more = usedBy.length - named.length;
+  const all = `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  return new Refusal(
+    'conflict',
+    `${id} is in the setting channels of ${usedBy.length === 1 ? 'a workflow' : `${usedBy.length} workflows`}: ${all}. Name other channels there first, or null for those of the owner`,
+  );
 }
 
 /** Throws `Refusal` when the owner has not all of the channels. */

@@ -103,7 +103,8 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     tag: 'channels',
     access: 'write',
     summary: 'Delete a channel',
-    description: 'A channel in use can be deleted, too. Nothing is sent to it from then on.',
+    description:
+      'Nothing is sent to the channel from then on, and it is taken out of the `channels` of `/v1/users/me`. While workflows name it in their setting `channels`, the answer is 409 and says which.',
     params: PARAMS,
     answer: dataOf(CHANNEL),
   });

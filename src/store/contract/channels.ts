@@ -2,6 +2,7 @@
 
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import type { Channel } from '../../domain/notices/channel.ts';
+import type { Workflow } from '../../domain/resource.ts';
 import type { Page, PageQuery } from './records.ts';
 
 export interface ChannelStore {
@@ -11,8 +12,15 @@ export interface ChannelStore {
   updateChannel(ownerId: string, id: string, change: (before: Channel) => Channel): Promise<Channel | undefined>;
   getChannel(ownerId: string, id: string): Promise<Channel | undefined>;
   listChannels(ownerId: string, page: PageQuery): Promise<Page<Channel>>;
-  /** Deletes a channel, and takes it from those of its owner. Workflows that name it have one less. */
-  deleteChannel(ownerId: string, id: string): Promise<Channel | undefined>;
+  /**
+   * Deletes a channel, and takes it from those of its owner. `check` is called before with the workflows whose settings name the
+   * channel; when it throws, nothing is written.
+   */
+  deleteChannel(
+    ownerId: string,
+    id: string,
+    check?: (usedBy: readonly Pick<Workflow, 'id' | 'name'>[]) => void,
+  ): Promise<Channel | undefined>;
 }
 
 /** A notice that is due. */

@@ -6,6 +6,7 @@ import { whyKept } from '../../domain/delivery/kept-mail.ts';
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { channelOfListener } from '../../domain/notices/listener.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
 import { differs, isAmongNumbers, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
@@ -95,8 +96,9 @@ export function logReads(log: LogReader): LogReads {
         ownerId,
         sql`SELECT entry, CAST(NULL AS TEXT) AS via FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
       );
-      if (receipts.some(({ via }) => via === 'channel')) return receipts;
-      return [...receipts, ...(await waitingNotices(log, ownerId, entry))];
+      const noticed = receipts.filter(({ via }) => via === 'channel');
+      const channelIds = noticed.map(({ listenerId }) => channelOfListener(listenerId));
+      return [...receipts, ...(await waitingNotices(log, ownerId, { entry, channelIds }))];
     },
 
     ledger: (ownerId) => readLedger(log, ownerId),

@@ -26,13 +26,15 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: text(row, 'name'),
     active: flag(row, 'active'),
     deploymentId: text(row, 'deployment_id'),
-    settings: {
-      ...DEFAULT_SETTINGS,
-      ...(JSON.parse(seal.open(text(row, 'settings'), runnableSettingsPlace(id))) as Partial<Settings>),
-    },
+    settings: toSettings(row, seal),
     createdAtMs: number(row, 'created_at_ms'),
     updatedAtMs: number(row, 'updated_at_ms'),
   };
+}
+
+export function toSettings(row: Row, seal: Seal): Settings {
+  const opened = seal.open(text(row, 'settings'), runnableSettingsPlace(text(row, 'id')));
+  return { ...DEFAULT_SETTINGS, ...(JSON.parse(opened) as Partial<Settings>) };
 }
 
 /** Returns a source. `row`: with `code`, the JSON text that its `component_code` or `component_code_hash` stands for. */

@@ -1,6 +1,6 @@
 // Channels: their configuration comes back as written to their owner alone, and cannot be read where it is kept.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import type { Channel } from '../../../src/domain/notices/channel.ts';
@@ -83,6 +83,25 @@ export function channelsContract(harness: Harness): void {
       deepEqual((await stage.store.getOwner(stage.owner.id))?.channelIds, channelIds);
       deepEqual(await stage.store.deleteChannel(stage.owner.id, channelIds[0] ?? ''), a);
       deepEqual((await stage.store.getOwner(stage.owner.id))?.channelIds, channelIds.slice(1));
+    });
+
+    it('that workflows name is deleted only if the caller allows it', async () => {
+      await using stage = await Stage.open(harness);
+      const [a, b] = await timesInTurn(2, () => created(stage));
+      if (!a || !b) throw new Error('two are made');
+      const workflow = await stage.workflow({ settings: { channels: [b.id, a.id] } });
+      await stage.workflow({ settings: { channels: [b.id] } });
+      const neighbour = await stage.neighbour();
+      const named: unknown[] = [];
+      const refuse = (usedBy: readonly { id: string }[]): void => {
+        named.push(usedBy.map(({ id }) => id));
+        throw new Error('used');
+      };
+      await rejects(stage.store.deleteChannel(stage.owner.id, a.id, refuse), /^Error: used$/);
+      await rejects(neighbour.store.deleteChannel(neighbour.owner.id, a.id, refuse), /^Error: used$/);
+      deepEqual(named, [[workflow.id], []]);
+      deepEqual(await stage.store.getChannel(stage.owner.id, a.id), a);
+      deepEqual(await stage.store.deleteChannel(stage.owner.id, a.id, () => undefined), a);
     });
 
     it('is listed newest first', async () => {

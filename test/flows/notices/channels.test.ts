@@ -132,8 +132,37 @@ test('only channels that there are can be named', async () => {
   deepEqual((await client.put('/v1/users/me', { channels: [own.id] })).channels, [own.id]);
   const made = await workflow('export default () => {}', { settings: { channels: [own.id] } });
   deepEqual(made.settings.channels, [own.id]);
-  await client.delete(`/v1/channels/${own.id}`);
-  deepEqual((await client.get('/v1/users/me')).data.channels, []);
+});
+
+test('a channel that workflows name is not deleted before they name others', async () => {
+  const { client, workflow } = await newErrand();
+  const [own, other] = [await client.post('/v1/channels', SLACK), await client.post('/v1/channels', SLACK)];
+  await client.put('/v1/users/me', { channels: [own.id, other.id] });
+  const code = 'export default () => {}';
+  const orders = await workflow(code, { name: 'Orders', settings: { channels: [own.id], notify: false } });
+  await workflow(code, { name: 'Stock', settings: { channels: [other.id] } });
+  const refused = await client.request('DELETE', `/v1/channels/${own.id}`);
+  equal(refused.status, 409, refused.text);
+  equal(
+    refused.json.detail,
+    `${own.id} is in the setting channels of a workflow: "Orders" (${orders.id}). Name other channels there first, or null for those of the owner`,
+  );
+  deepEqual((await client.get('/v1/users/me')).data.channels, [own.id, other.id]);
+  const { settings } = (await client.get(`/v1/workflows/${orders.id}`)).data;
+  deepEqual(settings.channels, [own.id]);
+  await client.put(`/v1/workflows/${orders.id}`, { settings: { channels: null } });
+  equal((await client.delete(`/v1/channels/${own.id}`)).id, own.id);
+  deepEqual((await client.get('/v1/users/me')).data.channels, [other.id]);
+});
+
+test('a long list of workflows that name a channel is shortened', async () => {
+  const { client, workflow } = await newErrand();
+  const { id } = await client.post('/v1/channels', SLACK);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    await workflow('export default () => {}', { name, settings: { channels: [id] } });
+  const { status, json } = await client.request('DELETE', `/v1/channels/${id}`);
+  equal(status, 409);
+  match(json.detail, /of 7 workflows: "a" \(p_\w+\), .*"e" \(p_\w+\) and 2 more\. Name/);
 });
 
 test('another owner sees and reaches no channel', async () => {

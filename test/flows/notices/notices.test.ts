@@ -216,6 +216,35 @@ test('receipts of each error show the notice that tells of it', async () => {
   equal(delivery.attempts[0].status, 200);
 });
 
+test('receipts say of a channel that is not active that it gets no notice', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const [active, inactive] = [await httpChannel(errand, receiver.url), await httpChannel(errand, receiver.url)];
+  await errand.client.put(`/v1/channels/${inactive.id}`, { active: false });
+  const settings = { channels: [inactive.id], notify: false };
+  const workflow = await errand.workflow(THROW, { settings });
+  const toldOf = async (count: number): Promise<Json> => {
+    const [{ id }] = await errand.errors(workflow.id, count);
+    await errand.settled();
+    const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries/${id}`);
+    const told = data.receipts.filter(({ via }: Json) => via === 'channel');
+    return [data.told, told.map((one: Json) => [one.listener_id, one.id, one.state, one.reason])];
+  };
+  const withheld = [inactive.id, null, 'withheld', 'the channel is not active'];
+  await errand.send(workflow, { text: 'broken' });
+  deepEqual(await toldOf(1), ['withheld', [withheld]]);
+  // No digest will count the next one, either.
+  await errand.send(workflow, { text: 'broken' });
+  deepEqual(await toldOf(2), ['withheld', [withheld]]);
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { settings: { channels: [active.id, inactive.id] } });
+  await errand.send(workflow, { text: 'broken otherwise' });
+  await receiver.wait(1);
+  await until('the delivery to end', async () => {
+    const [told, receipts] = await toldOf(3);
+    return told === 'told' && receipts.length === 2 && receipts[0][2] === 'delivered' && receipts[1];
+  }).then((receipt) => deepEqual(receipt, withheld));
+});
+
 test('a notice that cannot be delivered is an error without a notice', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();

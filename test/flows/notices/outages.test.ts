@@ -94,6 +94,7 @@ test('a channel that is deleted gets none of its notices', async () => {
   await errand.send(workflow, { text: 'broken' });
   await receiver.wait(1);
   await inState(errand, workflow.id, 'retrying');
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { settings: { channels: [] } });
   await errand.client.delete(`/v1/channels/${gone.id}`);
   errand.forward(24 * HOUR_MS);
   const { attempts } = await inState(errand, workflow.id, 'exhausted');

@@ -2,14 +2,16 @@
 
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Channel } from '../../../domain/notices/channel.ts';
+import type { Workflow } from '../../../domain/resource.ts';
 import type { ChannelStore } from '../../contract/channels.ts';
 import { json, number } from '../../rows/cells.ts';
 import { sealedConfig, toChannel } from '../../rows/channel-rows.ts';
 import type { Row } from '../../rows/rows.ts';
+import { toWorkflow } from '../../rows/runnable-rows.ts';
 import type { ConfigCore } from '../config-database.ts';
 import { readPage } from '../pages.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../sql.ts';
-import { get, type Steps, send } from '../steps.ts';
+import { all, get, type Steps, send } from '../steps.ts';
 
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT * FROM channels WHERE id = ${id} AND owner_id = ${ownerId}`;
@@ -55,14 +57,23 @@ export function channelVerbs({ database, seal }: ConfigCore): ChannelStore {
         map,
       }),
 
-    deleteChannel: (ownerId, id) =>
+    deleteChannel: (ownerId, id, check) =>
       database.writeRouting(ownerId, function* () {
+        if (check) check(yield* usersOf(ownerId, id));
         const row = yield* get(sql`DELETE FROM channels WHERE id = ${id} AND owner_id = ${ownerId} RETURNING *`);
         if (!row) return undefined;
         yield* forget(ownerId, id);
         return map(row);
       }),
   };
+
+  function* usersOf(ownerId: string, id: string): Steps<Workflow[]> {
+    const there = sql`SELECT 1 FROM channels WHERE id = ${id} AND owner_id = ${ownerId}`;
+    // All are opened: settings are sealed.
+    const rows = yield* all(sql`SELECT * FROM runnables WHERE owner_id = ${ownerId} AND substr(id, 1, 2) = 'p_'
+      AND EXISTS (${there}) ORDER BY id`);
+    return rows.map((row) => toWorkflow(row, seal)).filter(({ settings }) => settings.channels?.includes(id));
+  }
 }
 
 function* forget(ownerId: string, id: string): Steps<void> {

@@ -4,16 +4,14 @@
 
 import { ERRORS, NOTICE } from '../../../domain/emission.ts';
 import type { Telling } from '../../../domain/errors/told.ts';
-import { channelsFor } from '../../../domain/notices/channel.ts';
 import { channelListener } from '../../../domain/notices/listener.ts';
 import { summaryKey } from '../../../domain/notices/notice.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../../../domain/resource.ts';
 import { differs, isAmong, NO_KEY, raw, type Sql, sql } from '../../config/sql.ts';
 import type { Receipt } from '../../contract/records.ts';
-import { flag, json, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
-import { runnableSettingsPlace } from '../../seal/sealed-columns.ts';
 import { ALL_DELIVERIES, type LogReader } from '../log-tables.ts';
+import { chosenChannels } from './chosen-channels.ts';
 
 interface OfGroup {
   readonly entry: number;
@@ -39,10 +37,11 @@ export const FIRST_NOTICE: Sql = sql`SELECT notices.entry FROM emissions AS noti
 
 /** Returns, by error of one owner, what became of its notices; `counted` where the next notice of its group will tell of it. */
 export async function noticedOf(
-  { database }: LogReader,
+  log: LogReader,
   ownerId: string,
   errors: readonly OfGroup[],
 ): Promise<(error: OfGroup) => readonly Telling[]> {
+  const { database } = log;
   const ids = [...new Set(errors.flatMap(({ groupId }) => groupId ?? []))];
   if (ids.length === 0) return () => [];
   const oldest = Math.min(...errors.map(({ entry }) => entry));
@@ -64,6 +63,8 @@ export async function noticedOf(
   }));
   const byKey = Map.groupBy(notices, ({ key }) => key);
   const known = new Map(groups.map((row) => [text(row, 'id'), row]));
+  const counting = new Set(groups.filter(isCounted).map((row) => text(row, 'emitter_id')));
+  const chosen = await chosenChannels(log, ownerId, [...counting]);
   return ({ entry, groupId }) => {
     const group = known.get(groupId ?? '');
     if (!group || groupId === null) return [];
@@ -72,7 +73,10 @@ export async function noticedOf(
     const telling = [...own, ...summaries.filter(({ groups: named }) => named.includes(groupId))];
     const later = telling.filter((notice) => notice.entry > entry).sort((one, other) => one.entry - other.entry);
     const first = later.find(({ lastEntry }) => lastEntry >= entry);
-    if (!first) return isCounted(group) ? [{ state: 'counted', run: null, sentBy: null }] : [];
+    if (!first) {
+      const isTold = isCounted(group) && chosen(text(group, 'emitter_id')).some(({ whyNot }) => whyNot === null);
+      return isTold ? [{ state: 'counted', run: null, sentBy: null }] : [];
+    }
     const together = later.filter(({ key, sequence }) => key === first.key && sequence === first.sequence);
     return together.map(({ state }) => ({ state, run: null, sentBy: null }));
   };
@@ -85,34 +89,31 @@ function isCounted(group: Row): boolean {
   return isDue(group) && (flag(group, 'notice_folded') || group.notice_after_ms !== null);
 }
 
-/** Returns the receipts of an error that waits for a notice: one for each channel that will get it. */
+/**
+ * Returns the receipts of an error that has no notices: of each channel that will get one, and of each that gets none, since it
+ * is not active or was deleted. `channelIds`: which have notices of it already.
+ */
 export async function waitingNotices(
-  { database, seal }: LogReader,
+  log: LogReader,
   ownerId: string,
-  entry: number,
+  of: { readonly entry: number; readonly channelIds: readonly (string | null)[] },
 ): Promise<readonly Receipt[]> {
-  const row = await database.get(sql`SELECT error_groups.state, notice_due_ms, notice_after_ms, notice_folded,
-      owners.channel_ids, errors.emitter_id, (SELECT settings FROM runnables WHERE runnables.id = errors.emitter_id
-        AND runnables.owner_id = errors.owner_id) AS settings
+  const row =
+    await log.database.get(sql`SELECT error_groups.state, notice_due_ms, notice_after_ms, notice_folded, errors.emitter_id
     FROM emissions AS errors JOIN error_groups ON error_groups.id = errors.group_id AND error_groups.owner_id = errors.owner_id
-      JOIN owners ON owners.id = errors.owner_id
-    WHERE errors.entry = ${entry} AND errors.owner_id = ${ownerId} AND ${IS_ERROR}`);
-  if (!row || !isDue(row)) return [];
-  const sealed = textOrNull(row, 'settings');
-  const place = runnableSettingsPlace(text(row, 'emitter_id'));
-  const settings =
-    sealed === null
-      ? undefined
-      : { ...DEFAULT_SETTINGS, ...(JSON.parse(seal.open(sealed, place)) as Partial<Settings>) };
-  return channelsFor({ channelIds: json<string[]>(row, 'channel_ids') }, settings).map((channelId) => ({
-    kind: 'withheld',
-    number: null,
-    listenerId: channelListener(ownerId, channelId),
-    subscriptionId: null,
-    via: 'channel',
-    state: 'withheld',
-    reason: whyWaiting(row),
-  }));
+    WHERE errors.entry = ${of.entry} AND errors.owner_id = ${ownerId} AND ${IS_ERROR}`);
+  if (!row) return [];
+  const emitterId = text(row, 'emitter_id');
+  const chosen = (await chosenChannels(log, ownerId, [emitterId]))(emitterId);
+  const isWaiting = of.channelIds.length === 0 && isDue(row);
+  return chosen.flatMap(({ id, whyNot }): Receipt[] => {
+    if (of.channelIds.includes(id) || (whyNot === null && !isWaiting)) return [];
+    const listenerId = channelListener(ownerId, id);
+    const reason = whyNot ?? whyWaiting(row);
+    return [
+      { kind: 'withheld', number: null, listenerId, subscriptionId: null, via: 'channel', state: 'withheld', reason },
+    ];
+  });
 }
 
 function whyWaiting(group: Row): string {
