@@ -78,6 +78,7 @@ function slackCode(plain: string): string {
 // an at sign stands before the name of a role would call all its members.
 
 const COLOURS = { error: 0xc92a2a, digest: 0xe8590c, summary: 0xe8590c, recovered: 0x2b8a3e, test: 0x1864ab };
+const CLOSED_COLOUR = 0x868e96;
 
 function discord(notice: Notice): object {
   const code = (plain: string): string => `\`\`\`\n${shortened(plain, 1500).replaceAll('```', "'''")}\n\`\`\``;
@@ -91,7 +92,7 @@ function discord(notice: Notice): object {
       {
         title: shortened(titleOf(notice), 256),
         ...(notice.link === '' ? {} : { url: notice.link }),
-        color: COLOURS[notice.kind],
+        color: notice.closed ? CLOSED_COLOUR : COLOURS[notice.kind],
         ...(parts.length === 0 ? {} : { description: parts.join('\n') }),
         fields: factsOf(notice).map(([name, value]) => ({
           name,

@@ -7,7 +7,7 @@ import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts'
 import { causesIn } from '../errors/causes.ts';
 import { firstOwnFrame } from '../errors/fingerprint.ts';
 import type { ErrorDetail } from '../failure.ts';
-import { PREFIX } from '../ids.ts';
+import { PREFIX, prefixOf } from '../ids.ts';
 import { isAfterEnd } from '../refusal.ts';
 import { channelListener } from './listener.ts';
 
@@ -17,6 +17,9 @@ import { channelListener } from './listener.ts';
  */
 export const NOTICE_KINDS = ['error', 'digest', 'summary', 'recovered', 'test'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+/** Why a group is resolved whose errors are not over: what failed was deleted or switched off, or a watch was taken out of its settings. */
+export type Closing = 'deleted' | 'switched_off' | 'not_watched';
 
 /** As it is sent by a channel of the kind `http`, too: the names are those of the interface. */
 export interface Notice {
@@ -44,6 +47,8 @@ export interface Notice {
   readonly reopened: string | null;
   /** Of a recovery: of how many of its errors the event has come through since, by replays or retries; null: of none. */
   readonly replayed: { readonly succeeded: number; readonly of: number } | null;
+  /** Of a recovery: why the group was closed although nothing has recovered; null: it has. */
+  readonly closed: Closing | null;
   readonly first_seen: string;
   readonly last_seen: string;
   /** The beginning of the original event, without headers of HTTP requests. Empty: none is known. */
@@ -213,7 +218,8 @@ export function titleOf(notice: Notice): string {
   if (kind === 'test') return 'Test notice from Errand';
   if (kind === 'recovered') {
     const replayed = replayedText(notice);
-    return oneLine(`${name} recovered${replayed === '' ? '' : ` (${replayed} replayed)`}: ${code} ${first}`);
+    const ended = notice.closed ? `closed, since ${closedText(notice, notice.closed)}` : 'recovered';
+    return oneLine(`${name} ${ended}${replayed === '' ? '' : ` (${replayed} replayed)`}: ${code} ${first}`);
   }
   if (kind === 'summary') {
     return oneLine(
@@ -222,6 +228,18 @@ export function titleOf(notice: Notice): string {
   }
   if (kind === 'digest') return oneLine(`${name}: ${more} more ${code} ${first}`);
   return oneLine(`${name} failed${reopened === null ? '' : ' again'}: ${code} ${first}`);
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  [PREFIX.source]: 'source',
+  [PREFIX.webhook]: 'webhook',
+  [PREFIX.heartbeat]: 'heartbeat',
+};
+
+function closedText({ emitter_id }: Notice, closed: Closing): string {
+  const noun = `the ${NOUNS[prefixOf(emitter_id)] ?? 'workflow'}`;
+  if (closed === 'not_watched') return `${noun} is not watched for it any more`;
+  return closed === 'deleted' ? `${noun} was deleted` : `${noun} was switched off`;
 }
 
 function replayedText({ replayed }: Notice): string {

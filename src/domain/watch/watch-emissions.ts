@@ -2,7 +2,7 @@
 
 import { concat, utf8 } from '../bytes.ts';
 import { ERRORS, type NewEmission, PLAIN_EMISSION, RECOVERED } from '../emission.ts';
-import { type CapturedFault, captured } from '../errors/fingerprint.ts';
+import { type CapturedFault, captured, type Fingerprint } from '../errors/fingerprint.ts';
 import { LIMITS } from '../limits.ts';
 import { VERSION } from '../version.ts';
 import type { Ping } from './heartbeat.ts';
@@ -12,6 +12,7 @@ import {
   type NamedWatch,
   SILENT,
   UNHEALTHY,
+  WATCH_KINDS,
   type WatchFinding,
   type WatchKind,
   type Why,
@@ -44,6 +45,13 @@ export function faultsOf(kind: WatchKind): readonly CapturedFault[] {
   if (kind === 'success') return [faultOf(SILENT, 'not_succeeded')];
   if (kind === 'ratio') return [faultOf(UNHEALTHY, 'ratio')];
   return [faultOf(SILENT, 'no_ping'), faultOf(HEARTBEAT_FAILED, 'reported')];
+}
+
+/** Returns the watch whose errors a group has; null: it has others. */
+export function watchOfErrors({ code, template }: Pick<Fingerprint, 'code' | 'template'>): WatchKind | null {
+  const isOf = ({ fingerprint }: CapturedFault): boolean =>
+    fingerprint.code === code && fingerprint.template === template;
+  return WATCH_KINDS.find((kind) => faultsOf(kind).some(isOf)) ?? null;
 }
 
 const BEFORE_EVENT = utf8('{"original_event":');

@@ -8,7 +8,8 @@
 
 import type { ErrorRatio, Schedule, WatchSettings } from '../resource.ts';
 
-export type WatchKind = 'silence' | 'success' | 'ratio' | 'heartbeat';
+export const WATCH_KINDS = ['silence', 'success', 'ratio', 'heartbeat'] as const;
+export type WatchKind = (typeof WATCH_KINDS)[number];
 
 /** Codes of errors that watches tell of. */
 export const SILENT = 'Silent';

@@ -87,6 +87,7 @@ function testNotice(id: string, nowMs: number, publicUrl: string): Notice {
     groups: 1,
     reopened: null,
     replayed: null,
+    closed: null,
     first_seen: now,
     last_seen: now,
     event: '',

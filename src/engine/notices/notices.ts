@@ -8,19 +8,21 @@ import { channelsFor, opensIncidents } from '../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailEmission } from '../../domain/notices/mail.ts';
-import { type Notice, noticeEmission, summaryKey, summaryOf } from '../../domain/notices/notice.ts';
+import { type Closing, type Notice, noticeEmission, summaryKey, summaryOf } from '../../domain/notices/notice.ts';
 import type { Owner, Settings } from '../../domain/resource.ts';
 import type { Log } from '../../ports.ts';
 import type { TakenNotice } from '../../store/contract/channels.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
+import { type ClosingStore, closingOf } from './closings.ts';
 import { newestOf } from './newest.ts';
 
 export interface NoticesDeps {
   readonly store: Pick<
     Store,
     'takeNotices' | 'endNotice' | 'getOwner' | 'getWorkflow' | 'getChannel' | 'getEmission' | 'countReplayed'
-  >;
+  > &
+    ClosingStore;
   readonly emit: Emit;
   readonly log: Log;
   /** Returns the link of a group. */
@@ -38,11 +40,12 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     const workflow = isWorkflow(group) ? await store.getWorkflow(ownerId, group.emitterId) : undefined;
     const isGone = isWorkflow(group) && workflow === undefined;
     const channelIds = owner ? await channelsOf(owner, taken, isGone ? null : workflow?.settings) : [];
-    // The group of a workflow that is deleted is over, and no good news.
-    const isMailed = owner !== undefined && taken.wasMailed && !isGone;
+    const closed = taken.kind === 'recovered' ? await closingOf(store, group, workflow) : null;
+    // A deletion is no news to the person who made it.
+    const isMailed = owner !== undefined && taken.wasMailed && closed !== 'deleted';
     const closedIds = taken.summaries ? await withIncidents(ownerId, taken.summaries.listenerIds) : [];
     if (channelIds.length + closedIds.length > 0 || isMailed) {
-      const { notice, lineage } = await noticeOf(taken);
+      const { notice, lineage } = await noticeOf(taken, closed);
       const emitOnce = async (made: NewEmission, to: string, { of = group.id, n = sequence } = {}): Promise<void> => {
         await emit(made, { idempotency: { triggerId: of, key: `${n} ${to}`, requestHash: '' } });
       };
@@ -100,7 +103,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     return found.flatMap((channel) => (channel?.active && opensIncidents(channel.kind) ? [channel.id] : []));
   }
 
-  async function noticeOf(taken: TakenNotice): Promise<{ notice: Notice; lineage: readonly string[] }> {
+  async function noticeOf(
+    taken: TakenNotice,
+    closed: Closing | null,
+  ): Promise<{ notice: Notice; lineage: readonly string[] }> {
     const { group, kind, more, folded } = taken;
     const { reopened } = group;
     const { name, message, step, line, cause, event, lineage } = await newestOf(store, group);
@@ -120,6 +126,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       groups: 1,
       reopened: kind === 'recovered' || reopened === null ? null : reopenedText(reopened),
       replayed: replays !== null && replays.succeeded > 0 ? replays : null,
+      closed,
       first_seen: isoOf(group.firstEntry),
       last_seen: isoOf(group.lastEntry),
       event,

@@ -17,7 +17,16 @@ const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeploymen
 
 const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
   ...{ kind, group_id: group.id, emitter_id: group.emitterId, name: 'a', code: 'E', message: 'm', step: '', line: '' },
-  ...{ count: group.count, more, groups: 1, reopened: null, replayed: null, first_seen: '', last_seen: '' },
+  ...{
+    count: group.count,
+    more,
+    groups: 1,
+    reopened: null,
+    replayed: null,
+    closed: null,
+    first_seen: '',
+    last_seen: '',
+  },
   ...{ event: '', link: '' },
 });
 

@@ -22,6 +22,7 @@ const NOTICE: Notice = {
   groups: 1,
   reopened: null,
   replayed: null,
+  closed: null,
   first_seen: '2026-01-01T00:00:00.000Z',
   last_seen: '2026-01-02T00:00:00.000Z',
   event: '{\n  "order": 7\n}',

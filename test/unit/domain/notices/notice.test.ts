@@ -25,6 +25,7 @@ const NOTICE: Notice = {
   groups: 1,
   reopened: null,
   replayed: null,
+  closed: null,
   first_seen: '2026-01-01T00:00:00.000Z',
   last_seen: '2026-01-02T00:00:00.000Z',
   event: '',
@@ -42,6 +43,10 @@ test('a title says what happened in one line', () => {
   const replayed = { succeeded: 213, of: 214 };
   const title = titleOf({ ...NOTICE, kind: 'recovered', replayed });
   equal(title, 'Orders recovered (213 of 214 replayed): TypeError first line');
+  const closed = { ...NOTICE, kind: 'recovered', closed: 'deleted' } as const;
+  equal(titleOf(closed), 'Orders closed, since the workflow was deleted: TypeError first line');
+  const source = { ...closed, emitter_id: 'dc_0Vj3aBc9dEfGhIjK' };
+  equal(titleOf(source), 'Orders closed, since the source was deleted: TypeError first line');
   equal(titleOf({ ...NOTICE, name: 'a\r\nBcc: b' }), 'a Bcc: b failed: TypeError first line');
 });
 
