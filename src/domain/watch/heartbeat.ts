@@ -100,7 +100,8 @@ export function missed({ heartbeat, watch }: WatchedHeartbeat, nowMs: number): W
     open: [...watch.open, { code: SILENT, sinceMs: dueAtMs }],
     counts: { ...watch.counts, startedAtMs: isStuck ? null : startedAtMs },
   };
-  return { next, told: [{ kind: 'error', code: SILENT, why: isStuck ? 'not_ended' : 'no_ping' }] };
+  const found = isStuck ? ({ why: 'not_ended', startedAtMs } as const) : ({ why: 'no_ping' } as const);
+  return { next, told: [{ kind: 'error', code: SILENT, ...found }] };
 }
 
 /** Returns when it is late; null: it is late already, or nothing is expected of it yet. */

@@ -61,7 +61,9 @@ export function emissionOf(watch: NamedWatch, told: WatchFinding, seen: Seen): N
   return told.kind === 'error' ? errorOf(watch, told, seen) : recoveryOf(watch, told, seen);
 }
 
-function errorOf(watch: NamedWatch, told: WatchFinding & { kind: 'error' }, seen: Seen): NewEmission {
+type FoundError = WatchFinding & { readonly kind: 'error' };
+
+function errorOf(watch: NamedWatch, told: FoundError, seen: Seen): NewEmission {
   const { id, ownerId } = watch;
   const ts = new Date(seen.nowMs).toISOString();
   const isWorkflow = id.startsWith('p_');
@@ -84,7 +86,7 @@ function errorOf(watch: NamedWatch, told: WatchFinding & { kind: 'error' }, seen
     test: false,
     ...(isWorkflow ? {} : { heartbeat_id: id, heartbeat_name: watch.name }),
   };
-  const error = { code: told.code, msg: messageOf(watch, told.why, seen), cellId: '', ts, stack: '', namespace: '' };
+  const error = { code: told.code, msg: messageOf(watch, told, seen), cellId: '', ts, stack: '', namespace: '' };
   const rest = `,"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;
   return {
     ...PLAIN_EMISSION,
@@ -128,7 +130,8 @@ function recoveryOf(watch: NamedWatch, told: WatchFinding & { kind: 'recovered' 
   };
 }
 
-function eventOf(watch: NamedWatch, { why }: WatchFinding, { ended, ping }: Seen): Record<string, unknown> {
+function eventOf(watch: NamedWatch, told: FoundError, { ended, ping }: Seen): Record<string, unknown> {
+  const { why } = told;
   const { rule, lastAtMs } = watch;
   const about = { watch: watch.kind, why, last_at_ms: lastAtMs };
   if ('limitMs' in rule) return { ...about, limit_ms: rule.limitMs };
@@ -136,18 +139,18 @@ function eventOf(watch: NamedWatch, { why }: WatchFinding, { ended, ping }: Seen
     const { over, ofAtLeast, windowMs } = rule.errorRatio;
     return { ...about, over, of_at_least: ofAtLeast, window_ms: windowMs, ...ended };
   }
-  const { startedAtMs, durationMs } = watch.counts;
+  const { durationMs } = watch.counts;
   return {
     ...about,
     expected_at_ms: watch.expectedAtMs,
     grace_ms: rule.graceMs,
-    started_at_ms: startedAtMs,
+    started_at_ms: told.startedAtMs ?? watch.counts.startedAtMs,
     duration_ms: durationMs,
     ...(ping ? { exit_code: ping.exitCode, log: ping.log } : {}),
   };
 }
 
-function messageOf(watch: NamedWatch, why: Why, { ended, ping }: Seen): string {
+function messageOf(watch: NamedWatch, { why, startedAtMs }: FoundError, { ended, ping }: Seen): string {
   const { rule, lastAtMs } = watch;
   const last = lastAtMs === null ? 'never yet' : `last ${new Date(lastAtMs).toISOString()}`;
   const name = JSON.stringify(watch.name.slice(0, LIMITS.groupedMessageChars));
@@ -161,7 +164,10 @@ function messageOf(watch: NamedWatch, why: Why, { ended, ping }: Seen): string {
     return `Workflow ${name}: ${of} failed within ${inWords(rule.errorRatio.windowMs)}, more than ${rule.errorRatio.over * 100} %.`;
   }
   if (why === 'no_ping') return `Heartbeat ${name} was not heard in time (${last}, grace ${inWords(rule.graceMs)}).`;
-  if (why === 'not_ended') return `Heartbeat ${name}: the job began, and did not end within ${inWords(rule.graceMs)}.`;
+  if (why === 'not_ended') {
+    const began = startedAtMs === undefined ? 'began' : `began at ${new Date(startedAtMs).toISOString()}`;
+    return `Heartbeat ${name}: the job ${began}, and did not end within ${inWords(rule.graceMs)}.`;
+  }
   const code = ping?.exitCode ?? null;
   const log = (ping?.log ?? '').trim().slice(-MSG_LOG_CHARS);
   return `Heartbeat ${name}: the job failed${code === null ? '' : ` with exit code ${code}`}.${log === '' ? '' : `\n${log}`}`.toWellFormed();

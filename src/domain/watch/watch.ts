@@ -71,9 +71,9 @@ export interface NamedWatch extends Watch {
   readonly deploymentId: string | null;
 }
 
-/** What a decision tells. */
+/** What a decision tells. `startedAtMs`: when the run began whose end is missed; the next state does not have it any more. */
 export type WatchFinding =
-  | { readonly kind: 'error'; readonly code: string; readonly why: Why }
+  | { readonly kind: 'error'; readonly code: string; readonly why: Why; readonly startedAtMs?: number }
   | { readonly kind: 'recovered'; readonly code: string; readonly sinceMs: number; readonly why: Why };
 
 /** Why an error was told: one message, and one group of errors, for each. */

@@ -1,6 +1,6 @@
 // Heartbeats: what pings change, and what is told of those that do not come.
 
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
@@ -12,6 +12,7 @@ import {
   changed,
   codesOf,
   errorsOf,
+  eventsOf,
   every,
   heartbeat,
   judgeOf,
@@ -161,7 +162,11 @@ export function heartbeatsContract(harness: Harness): void {
       await watchFor(stage, 9 * MINUTE_MS);
       await ping(stage, beat, { kind: 'start' });
       await watchFor(stage, 2 * MINUTE_MS);
-      match(only(await errorsOf(stage, beat.heartbeat.id)).msg, /began, and did not end within 2 min/);
+      const began = stage.clock.nowMs() - 2 * MINUTE_MS;
+      const { msg } = only(await errorsOf(stage, beat.heartbeat.id));
+      ok(msg.endsWith(`: the job began at ${new Date(began).toISOString()}, and did not end within 2 min.`), msg);
+      const event = only(await eventsOf(stage, beat.heartbeat.id)) as Record<string, unknown>;
+      deepEqual([event.why, event.started_at_ms], ['not_ended', began]);
       await watchFor(stage, HOUR_MS);
       deepEqual(await codesOf(stage, beat.heartbeat.id), ['Silent']);
       await ping(stage, beat);
@@ -222,7 +227,7 @@ export function heartbeatsContract(harness: Harness): void {
       const beat = await heartbeat(stage);
       await ping(stage, beat, { kind: 'start' });
       await watchFor(stage, 2 * MINUTE_MS);
-      match(only(await errorsOf(stage, beat.heartbeat.id)).msg, /began, and did not end/);
+      match(only(await errorsOf(stage, beat.heartbeat.id)).msg, /began at \S+Z, and did not end/);
     });
 
     it('is expected by a clock that was set back', async () => {

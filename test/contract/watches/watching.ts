@@ -65,6 +65,13 @@ export async function errorsOf(stage: Stage, emitterId: string): Promise<ToldErr
   return items.map(({ body }) => detailOf(defined(body)).error).toReversed();
 }
 
+/** Returns the events that errors of a watch were decided by. */
+export async function eventsOf(stage: Stage, emitterId: string): Promise<unknown[]> {
+  const channel = { ownerId: stage.owner.id, emitterId, name: ERRORS };
+  const { items } = await stage.store.listEmissions(channel, { limit: 100 }, true);
+  return items.map(({ body }) => (parsed(defined(body)) as { original_event: unknown }).original_event).toReversed();
+}
+
 export const codesOf = async (stage: Stage, emitterId: string): Promise<string[]> =>
   (await errorsOf(stage, emitterId)).map(({ code }) => code);
 
