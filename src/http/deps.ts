@@ -239,7 +239,7 @@ export interface Actions {
 
   /** Returns the group that a notice's link names, once it is verified; `not_found` for any other link. */
   findLinked(link: LinkAddress): Promise<ErrorGroup>;
-  showLinked(link: LinkAddress): Promise<{ group: ErrorGroup; newest: ShownError }>;
+  showLinked(link: LinkAddress, action: LinkAction | null): Promise<{ group: ErrorGroup; newest: ShownError }>;
   actByLink(link: LinkAddress, action: LinkAction): Promise<void>;
 
   createChannel(ownerId: string, input: ChannelInput & { kind: ChannelKind }): Promise<Channel>;

@@ -3,7 +3,7 @@
 
 import { text, utf8 } from '../bytes.ts';
 import { EMAIL, type NewEmission, PLAIN_EMISSION } from '../emission.ts';
-import { factsOf, hasReplay, type Notice, shortened, titleOf } from './notice.ts';
+import { factsOf, type Notice, shortened, titleOf } from './notice.ts';
 import { plainNotice } from './plain.ts';
 
 export interface NoticeMail {
@@ -54,12 +54,12 @@ export function subjectAtStart(start: Uint8Array): string | null {
 }
 
 /** Returns the links of a mail. Each asks for a confirmation: a program that scans the mail follows its links. */
-function linksOf({ kind, link, emitter_id, code }: Notice): readonly (readonly [name: string, link: string])[] {
+function linksOf({ kind, link, replayable }: Notice): readonly (readonly [name: string, link: string])[] {
   if (link === '') return [];
   const shown = ['Show the errors', link] as const;
   if (kind === 'test' || kind === 'recovered') return [shown];
   const mute = ['Mute these errors for a day', `${link}/mute`] as const;
-  return hasReplay(emitter_id, code) ? [shown, ['Replay the newest error', `${link}/replay`], mute] : [shown, mute];
+  return replayable ? [shown, ['Replay the newest error', `${link}/replay`], mute] : [shown, mute];
 }
 
 /** Indents what senders wrote: no line of it looks like one of the mail's own. */

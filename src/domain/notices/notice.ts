@@ -8,7 +8,6 @@ import { causesIn } from '../errors/causes.ts';
 import { firstOwnFrame } from '../errors/fingerprint.ts';
 import type { ErrorDetail } from '../failure.ts';
 import { PREFIX, prefixOf } from '../ids.ts';
-import { isAfterEnd } from '../refusal.ts';
 import { channelListener } from './listener.ts';
 
 /**
@@ -51,6 +50,8 @@ export interface Notice {
   readonly closed: Closing | null;
   readonly first_seen: string;
   readonly last_seen: string;
+  /** Whether the event of the newest error can run again. */
+  readonly replayable: boolean;
   /** The beginning of the original event, without headers of HTTP requests. Empty: none is known. */
   readonly event: string;
   /** Where to read of the group. */
@@ -135,15 +136,6 @@ export function summaryOf(newest: Notice, { groups, errors }: { groups: number; 
   };
 }
 
-/** Codes of errors of workflows that are of no failed run. Errors of code cannot have them. */
-const NO_RUN_FAILED: ReadonlySet<string> = new Set(['Silent', 'Unhealthy']);
-
-/** Returns whether errors of this emitter have events that can run again. */
-export function hasReplay(emitterId: string, code: string): boolean {
-  if (NO_RUN_FAILED.has(code) || isAfterEnd(code)) return false;
-  return emitterId.startsWith('p_') || emitterId.startsWith('dc_');
-}
-
 /** An error as notices and pages show it. */
 export interface ShownError {
   readonly name: string;
@@ -156,13 +148,15 @@ export interface ShownError {
   readonly event: string;
   /** The workflows, sources and webhooks whose events led to it. */
   readonly lineage: readonly string[];
+  /** Why its event can never run again; null: it may. */
+  readonly whyNoReplay: string | null;
 }
 
 /** Returns the part of what is shown that the error itself gives. */
 export function sampleOf({
   context,
   error,
-}: ErrorDetail): Omit<ShownError, 'name' | 'event' | 'lineage'> & { name: string | null } {
+}: ErrorDetail): Omit<ShownError, 'name' | 'event' | 'lineage' | 'whyNoReplay'> & { name: string | null } {
   const { stack = '' } = error;
   const frames = stack.split('\n').filter((frame) => frame.trim() !== '');
   const line = firstOwnFrame(stack) || (frames[0] ?? '').trim();

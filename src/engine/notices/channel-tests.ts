@@ -90,6 +90,7 @@ function testNotice(id: string, nowMs: number, publicUrl: string): Notice {
     closed: null,
     first_seen: now,
     last_seen: now,
+    replayable: false,
     event: '',
     link: publicUrl,
   };

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ErrorGroup, GroupOrder } from '../../domain/errors/group.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
-import { hasReplay, type ShownError } from '../../domain/notices/notice.ts';
+import type { ShownError } from '../../domain/notices/notice.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { LinkAction, LinkAddress } from '../../domain/requests.ts';
 import type { Clock } from '../../ports.ts';
@@ -75,10 +75,8 @@ export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkA
 
   /** Does what was confirmed. */
   async function actByLink(address: LinkAddress, action: LinkAction): Promise<void> {
-    const { ownerId, id, emitterId, lastEntry, fingerprint } = await findLinked(address);
+    const { ownerId, id, emitterId, lastEntry } = (await showLinked(address, action)).group;
     if (action === 'replay') {
-      if (!hasReplay(emitterId, fingerprint.code))
-        throw new Refusal('impossible', 'These errors are of no failed run, so they cannot be replayed');
       // A form is sent twice by a double click, and a link is opened by several readers of a mail.
       await acts.replay(ownerId, emitterId, lastEntry, { edited: null, isOnce: true });
     } else {
@@ -86,9 +84,16 @@ export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkA
     }
   }
 
-  async function showLinked(address: LinkAddress): Promise<{ group: ErrorGroup; newest: ShownError }> {
+  /** Returns what a page shows; refuses an action that cannot be. */
+  async function showLinked(
+    address: LinkAddress,
+    action: LinkAction | null,
+  ): Promise<{ group: ErrorGroup; newest: ShownError }> {
     const group = await findLinked(address);
-    return { group, newest: await newestOf(shown, group) };
+    const newest = await newestOf(shown, group);
+    if (action === 'replay' && newest.whyNoReplay !== null)
+      throw new Refusal('impossible', `The newest of these errors cannot be replayed: ${newest.whyNoReplay}`);
+    return { group, newest };
   }
 
   return { findLinked, showLinked, actByLink };

@@ -3,6 +3,7 @@
 import type { Emission } from '../../domain/emission.ts';
 import { errorPartsOf } from '../../domain/errors/error-parts.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { NO_ERROR, whyNeverReplayed } from '../../domain/errors/replay.ts';
 import { detailOf } from '../../domain/failure.ts';
 import { headOf, type ShownError, sampleOf } from '../../domain/notices/notice.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -12,7 +13,10 @@ export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGr
   const { fingerprint, ownerId, emitterId, lastEntry } = group;
   const { template: message, namespace: step, frame: line } = fingerprint;
   const newest = await store.getEmission(ownerId, lastEntry);
-  if (!newest) return { name: emitterId, message, step, line, cause: '', stack: '', event: '', lineage: [emitterId] };
+  if (!newest) {
+    const unknown = { name: emitterId, cause: '', stack: '', event: '', lineage: [emitterId], whyNoReplay: NO_ERROR };
+    return { ...unknown, message, step, line };
+  }
   const sample = sampleOf(detailOf(newest.body));
   return {
     ...sample,
@@ -20,6 +24,7 @@ export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGr
     line: sample.line === '' ? line : sample.line,
     event: headOf(eventOf(newest)),
     lineage: newest.lineage,
+    whyNoReplay: whyNeverReplayed(newest),
   };
 }
 

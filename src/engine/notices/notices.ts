@@ -109,7 +109,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
   ): Promise<{ notice: Notice; lineage: readonly string[] }> {
     const { group, kind, more, folded } = taken;
     const { reopened } = group;
-    const { name, message, step, line, cause, event, lineage } = await newestOf(store, group);
+    const { name, message, step, line, cause, event, lineage, whyNoReplay } = await newestOf(store, group);
     const replays = kind === 'recovered' ? await store.countReplayed(group) : null;
     const one: Notice = {
       kind,
@@ -129,6 +129,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       closed,
       first_seen: isoOf(group.firstEntry),
       last_seen: isoOf(group.lastEntry),
+      replayable: whyNoReplay === null,
       event,
       link: linkOf(group),
     };

@@ -44,7 +44,7 @@ async function follow(deps: HttpDeps, exchange: Exchange): Promise<void> {
     return answer(exchange, { status: 405, headers: { allow: METHODS }, body: '' });
   }
   const { link, path, action } = followed;
-  const shown = await deps.actions.showLinked(link);
+  const shown = await deps.actions.showLinked(link, action);
   deps.quotas.takeRequest(link.ownerId);
   const page = action === null ? groupPage(shown, path) : askPage(shown, path, action);
   answer(exchange, { status: 200, ...page });

@@ -3,7 +3,7 @@
 
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { msOf, PREFIX, prefixOf } from '../../domain/ids.ts';
-import { hasReplay, type ShownError } from '../../domain/notices/notice.ts';
+import type { ShownError } from '../../domain/notices/notice.ts';
 import type { LinkAction } from '../../domain/requests.ts';
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../docs/html.ts';
 import type { Problem } from '../problem.ts';
@@ -38,8 +38,8 @@ interface ShownGroup {
 }
 
 export function groupPage(shown: ShownGroup, path: string): Page {
-  const isReplayed = hasReplay(shown.group.emitterId, shown.group.fingerprint.code);
-  const actions: readonly LinkAction[] = isReplayed ? ['replay', 'mute', 'resolve'] : ['mute', 'resolve'];
+  const actions: readonly LinkAction[] =
+    shown.newest.whyNoReplay === null ? ['replay', 'mute', 'resolve'] : ['mute', 'resolve'];
   const forms = actions.map((action) => formOf(path, action)).join('\n');
   const { stack, event } = shown.newest;
   const parts = [aboutOf(shown), codeOf('Where', stack), codeOf('The event begins', event)];

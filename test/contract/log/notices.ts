@@ -24,6 +24,7 @@ const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
     reopened: null,
     replayed: null,
     closed: null,
+    replayable: false,
     first_seen: '',
     last_seen: '',
   },

@@ -146,6 +146,33 @@ test('a replay by a link runs an event once, however often it is confirmed', asy
   equal((await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).page_info.total_count, 2);
 });
 
+test('an error whose event can never run again is not offered for a replay', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const channel = await errand.client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
+  const workflow = await errand.workflow(THROW, { settings: { channels: [channel.id] } });
+  const heartbeat = await errand.client.post('/v1/heartbeats', { name: 'Backup', interval_seconds: 3600 });
+  await errand.client.put('/v1/users/me', { channels: [channel.id] });
+  const reported = { workflow_id: workflow.id, code: 'Elsewhere', message: 'gone' };
+  await errand.client.post('/v1/errors', reported);
+  await receiver.wait(1);
+  await fetch(`${heartbeat.ping_url}/fail`, { method: 'POST' });
+  await receiver.wait(2);
+  const notices = receiver.received.map(({ body }) => JSON.parse(String(body)) as Json);
+  const why = [/cannot be replayed: it was reported by another program/, /cannot be replayed: it is of a watch/];
+  for (const [i, { link, replayable }] of notices.entries()) {
+    equal(replayable, false);
+    const page = await (await open(link)).text();
+    ok(page.includes('/mute') && !page.includes('/replay'), page);
+    for (const method of ['GET', 'POST']) {
+      const refused = await open(`${link}/replay`, method);
+      equal(refused.status, 422);
+      match(await refused.text(), why[i] as RegExp);
+    }
+  }
+  equal((await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).page_info.total_count, 0);
+});
+
 test('a link that is forged or of another group does nothing', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();

@@ -23,6 +23,7 @@ const NOTICE: Notice = {
   reopened: null,
   replayed: null,
   closed: null,
+  replayable: true,
   first_seen: '2026-01-01T00:00:00.000Z',
   last_seen: '2026-01-02T00:00:00.000Z',
   event: '{\n  "order": 7\n}',
