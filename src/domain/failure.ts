@@ -3,7 +3,7 @@
 
 import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
-import { readRequest, titleOf } from './delivery/http-request.ts';
+import { type DeliveryNames, nameOfDelivery } from './delivery/delivery-name.ts';
 import { bodyInError } from './delivery/without-secrets.ts';
 import {
   type Emission,
@@ -20,7 +20,6 @@ import { faultOf, type Report, withMember } from './errors/report.ts';
 import { msOf, numberedId, PREFIX, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
-import { channelOfListener } from './notices/listener.ts';
 import { LOST_AFTER_END, THROWN_AFTER_END } from './refusal.ts';
 import type { Runnable } from './resource.ts';
 import type { Fault } from './run/run.ts';
@@ -99,9 +98,9 @@ function cut(msg: string): string {
 export function failureOfDelivery(
   delivery: ClaimedDelivery,
   made: Attempt,
-  failed: { code: string; msg?: string },
+  failed: { code: string; msg?: string; names?: DeliveryNames },
 ): NewEmission {
-  const { code } = failed;
+  const { code, names } = failed;
   const { webhook } = delivery;
   const isOfNotice = delivery.emission.name === NOTICE;
   const emission = { ...delivery.emission, body: bodyInError(delivery.emission.name, delivery.emission.body) };
@@ -115,17 +114,18 @@ export function failureOfDelivery(
     verified: emission.verified,
     owner_id: emission.ownerId,
     platform_version: VERSION,
-    workflow_name: webhook?.name ?? null,
+    workflow_name: webhook?.name ?? names?.emitter ?? null,
     emitter_id: emission.emitterId,
     trace_id: emission.traceId,
     replay: emission.replay,
     attempt: delivery.attempt,
     test: emission.test,
+    ...(names?.owner ? { owner_name: names.owner } : {}),
     ...(webhook ? { webhook_id: webhook.id, event_name: emission.name } : {}),
   };
   const attempts = `${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}`;
-  const title = nameOf(delivery);
-  const msg = failed.msg ?? `${title}${idOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
+  const title = nameOfDelivery(delivery, names?.channel ?? null);
+  const msg = failed.msg ?? `${title} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
   const grouped = { ...capturedAgain({ code, msg }, null), ...(isOfNotice ? { isOfNotice } : {}) };
   return errorEmission(
@@ -220,16 +220,6 @@ function ofNoStep(code: string, msg: string, tsMs: number): Fault {
   return { code, msg, cellId: '', namespace: '', tsMs, stack: '' };
 }
 
-function nameOf({ kind, emission }: ClaimedDelivery): string {
-  if (emission.name === NOTICE) return `Notice to ${channelOfListener(emission.onlyListenerId)}`;
-  if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))}`;
-  return kind === 'mail' ? 'Mail' : 'Webhook';
-}
-
-function idOf({ kind, emission }: ClaimedDelivery): string {
-  return kind === 'http' ? ` (${emission.emitId})` : '';
-}
-
 interface FailedWork {
   readonly emission: Pick<
     Emission,
@@ -257,6 +247,7 @@ export interface ErrorDetail {
     readonly deployment_id: string | null;
     readonly workflow_name: string | null;
     readonly heartbeat_name?: string;
+    readonly owner_name?: string;
   };
   readonly error: ErrorJson;
 }

@@ -1398,6 +1398,8 @@ export interface OriginalContext {
   readonly heartbeat_id?: string;
   /** Name of that heartbeat. */
   readonly heartbeat_name?: string;
+  /** Of a notice or mail that the service itself sent, and gave up: your name. */
+  readonly owner_name?: string;
   /** Name of the event, when a delivery failed. */
   readonly event_name?: string;
 }

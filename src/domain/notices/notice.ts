@@ -162,7 +162,7 @@ export function sampleOf({
   const line = firstOwnFrame(stack) || (frames[0] ?? '').trim();
   const shown = frames.slice(0, STACK_LINES).map((frame) => shortened(frame.trim(), LINE_CHARS));
   return {
-    name: context.workflow_name ?? context.heartbeat_name ?? null,
+    name: context.workflow_name ?? context.heartbeat_name ?? context.owner_name ?? null,
     message: shortened(error.msg, SHOWN_CHARS),
     step: error.namespace ?? '',
     line: shortened(line.replace(/^at /, ''), LINE_CHARS),

@@ -14,6 +14,7 @@ import { retryStorage } from '../storage-retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
+import { withNames } from './failed-names.ts';
 import { Gathering } from './gathering.ts';
 
 /** Makes one attempt. Promise: never throws; an attempt that was aborted may say nothing of the receiver. */
@@ -177,9 +178,10 @@ export class Deliveries {
     }
   }
 
-  async #record(end: AttemptEnd): Promise<void> {
+  async #record(made: AttemptEnd): Promise<void> {
     const { slots, limiter, store, dispatch, wake, outage } = this.#deps;
-    const { delivery } = end;
+    const { delivery } = made;
+    const end = made.error ? await withNames(store, made) : made;
     const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal, outage);
     if (!finished) return;
     this.#report(delivery, end, finished.held);

@@ -13,9 +13,9 @@ export default {
   async run({ steps, $ }) {
     const { error, original_event: event, original_context: context } = steps.trigger.event;
     const { public_url, record_id, emitter_id: failing, page_url: page } = steps.trigger.context;
-    const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
-    const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:" }[kind];
-    const name = short(context.workflow_name || context.heartbeat_name || failing);
+    const kind = failing.startsWith("u_") ? "owners" : failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
+    const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:", owners: "Owner:   " }[kind];
+    const name = short(context.workflow_name || context.heartbeat_name || context.owner_name || failing);
     const code = short(error.code);
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     // Indented, so that no line of an error looks like one of this mail's own.
@@ -51,12 +51,14 @@ export default {
     const isWatch = event && event.watch && event.why && !isFile && !context.reported;
     // The run did not fail, but what its code left behind.
     const isLate = error.code === "ThrownAfterEnd" || error.code === "LostAfterEnd";
-    const hasReplay = kind !== "webhooks" && !isHook && !isFile && !isWatch && !isLate && !context.reported;
+    // A mail, a request or a notice was given up: it is sent again, and no run failed.
+    const isSent = error.code === "DeliveryExhausted" && !context.deployment_id;
+    const hasReplay = kind !== "webhooks" && !isSent && !isHook && !isFile && !isWatch && !isLate && !context.reported;
     // The page needs no key. Its links ask before anything is done: programs that scan mails follow them, too.
     if (page) text.push("All errors of this kind:", page, "", "Mute them for a day:", page + "/mute", "");
     if (page && hasReplay) text.push("Replay the newest of them, once the code is corrected:", page + "/replay", "");
     if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
-    else text.push("The error with its original event, by the API:", list + "/" + record_id + "?expand=event");
+    else if (kind !== "owners") text.push("The error with its original event, by the API:", list + "/" + record_id + "?expand=event");
     if (hasReplay) text.push("", "Run that event again, by the API:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     const subject = "[Errand] " + name + ": " + code + " " + short(String(error.msg).split("\\n", 1)[0]);
     await $.send.email({ subject, text: text.join("\\n"), html: htmlOf(text.join("\\n")) });

@@ -250,7 +250,8 @@ test('a notice that cannot be delivered is an error without a notice', async () 
   await using receiver = await startReceiver();
   receiver.answer(410);
   const channel = await httpChannel(errand, receiver.url);
-  await errand.client.put('/v1/users/me', { channels: [channel.id] });
+  await errand.client.put(`/v1/channels/${channel.id}`, { name: 'Team chat' });
+  await errand.client.put('/v1/users/me', { name: 'Shop', channels: [channel.id] });
   const workflow = await errand.workflow(THROW);
   await errand.send(workflow, { text: 'broken' });
   await receiver.wait(1);
@@ -266,6 +267,13 @@ test('a notice that cannot be delivered is an error without a notice', async () 
     [told.state, /^given up after 1 attempt: The receiver answered 410/.test(told.reason)],
     ['exhausted', true],
   );
+  // The mail about it says which channel it was, and whose.
+  const mail = await until('the mail', async () => (await errand.outbox()).find((one) => /Team chat/.test(`${one}`)));
+  const { subject, text } = await PostalMime.parse(`${mail}`);
+  const title = `Shop: DeliveryExhausted Notice to "Team chat" (${channel.id}) not delivered after 1 attempt: `;
+  ok(subject?.startsWith(`[Errand] ${title}`), `${subject}`);
+  match(`${text}`, /^Owner: +Shop \(u_\w+\)$/m);
+  ok(!/replay/i.test(`${text}`), `${text}`);
   errand.forward(2 * DAY_MS);
   await errand.settled();
   equal(receiver.received.length, 1);

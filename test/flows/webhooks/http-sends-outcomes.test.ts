@@ -90,8 +90,9 @@ test('an exhausted request is an error without secrets', async () => {
   }
   const [error] = await errand.errors(workflow.id, 1);
   assert.equal((await wholeOf(errand, delivery)).state, 'exhausted');
-  const { error: told, original_event: event } = error.event;
+  const { error: told, original_event: event, original_context: context } = error.event;
   assert.equal(told.code, 'DeliveryExhausted');
+  assert.deepEqual([context.workflow_id, context.workflow_name], [workflow.id, workflow.name]);
   const { host } = new URL(receiver.url);
   assert.match(
     told.msg,

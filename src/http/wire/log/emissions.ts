@@ -53,6 +53,12 @@ export const ORIGINAL_CONTEXT = Type.Object(
       text({ description: 'The heartbeat, when the error is of one.', example: 'hb_0Vj3aBc9dEfGhIjK' }),
     ),
     heartbeat_name: Type.Optional(text({ description: 'Name of that heartbeat.', example: 'Nightly backup' })),
+    owner_name: Type.Optional(
+      text({
+        description: 'Of a notice or mail that the service itself sent, and gave up: your name.',
+        example: 'Owner',
+      }),
+    ),
     event_name: Type.Optional(text({ description: 'Name of the event, when a delivery failed.', example: 'paid' })),
   },
   { title: 'OriginalContext', description: 'Where the original event came from, and what ran for it.' },
