@@ -174,6 +174,8 @@ export function searchesContract(harness: Harness): void {
     it('counts notices to channels among what told of it', async () => {
       await using stage = await Stage.open(harness);
       const { owner, store } = stage;
+      const made = { kind: 'slack', name: 'chat', active: true, config: {}, createdAtMs: 1, updatedAtMs: 1 } as const;
+      await store.createChannel({ id: 'ch_0000000000000001', ownerId: owner.id, ...made }, 9);
       const workflow = await stage.workflow({ settings: { notify: false, channels: ['ch_0000000000000001'] } });
       const told = async (entry: number) => (await store.outcomeOfError(owner.id, entry)).told;
       const first = await stage.failure(workflow, 'A');
