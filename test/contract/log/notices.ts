@@ -17,18 +17,8 @@ const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeploymen
 
 const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
   ...{ kind, group_id: group.id, emitter_id: group.emitterId, name: 'a', code: 'E', message: 'm', step: '', line: '' },
-  ...{
-    count: group.count,
-    more,
-    groups: 1,
-    reopened: null,
-    replayed: null,
-    closed: null,
-    replayable: false,
-    first_seen: '',
-    last_seen: '',
-  },
-  ...{ event: '', link: '' },
+  ...{ count: group.count, more, groups: 1, reopened: null, replayed: null, closed: null, replayable: false },
+  ...{ first_seen: '', last_seen: '', event: '', link: '' },
 });
 
 const shown = ({ kind, sequence, more, wasTold }: TakenNotice) => ({ kind, sequence, more, wasTold });
