@@ -1017,6 +1017,7 @@ export const T = {
     lag: (time: string) => `A run has waited ${time} for its turn`,
     attention: 'Needs attention',
     mailsKept: 'Mails reach no person',
+    globalOff: 'The global error workflow is off: it mails no errors.',
     calm: 'Nothing needs attention.',
     ledger: 'Accounted for',
     ledgerText: 'Everything accepted is in one of these states, now and after any crash.',

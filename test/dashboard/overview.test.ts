@@ -169,6 +169,25 @@ test('groups stand by their count, and the counts of the ledger add up', { skip 
   });
 });
 
+test('a global error workflow that is switched off needs attention', { skip }, async () => {
+  await using errand = await newErrand();
+  const { client } = errand;
+  const id = (await client.get('/v1/users/me')).data.global_error_workflow_id;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/');
+    await page.getByText('Nothing needs attention.').waitFor();
+    await client.put(`/v1/workflows/${id}`, { active: false });
+    await visit.open('/');
+    const row = page.getByRole('listitem').filter({ hasText: 'The global error workflow is off: it mails no errors.' });
+    await row.getByText('inactive', { exact: true }).waitFor();
+    await visit.inspect('a global error workflow that is off');
+    await row.getByRole('link', { name: 'Global error workflow' }).click();
+    await page.waitForURL(`**/workflows/${id}`);
+  });
+});
+
 test('mails that reach no person need attention, until a channel tells of errors', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();

@@ -16,7 +16,7 @@ import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx'
 import { durationText } from '../parts/text/duration.ts';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, useNow } from '../parts/time.tsx';
-import { SHOWN, useBrokenChannels, useBrokenWebhooks } from './broken.tsx';
+import { SHOWN, useBrokenChannels, useBrokenWebhooks, useGlobalOff } from './broken.tsx';
 
 /** Less is the ordinary time until a run begins. */
 const LAG_MS = 10_000;
@@ -95,6 +95,7 @@ function useOthers(): Others {
   const now = useNow();
   const webhooks = useBrokenWebhooks();
   const channels = useBrokenChannels();
+  const global = useGlobalOff();
   const heartbeats = useQuery(heartbeatsQuery);
   const ledger = useQuery(ledgerQuery);
   const mail = useQuery(newestMailQuery);
@@ -134,6 +135,7 @@ function useOthers(): Others {
           </li>,
         ]
       : []),
+    ...global.rows,
     ...webhooks.rows,
     ...channels.rows,
     ...down.slice(0, SHOWN).map(({ id, name, down_since_ms: sinceMs }) => (
@@ -154,6 +156,14 @@ function useOthers(): Others {
   ];
   return {
     rows,
-    asked: [...webhooks.asked, ...channels.asked, heartbeats, ledger, mail, ...(isQueued ? [queued] : [])],
+    asked: [
+      ...global.asked,
+      ...webhooks.asked,
+      ...channels.asked,
+      heartbeats,
+      ledger,
+      mail,
+      ...(isQueued ? [queued] : []),
+    ],
   };
 }

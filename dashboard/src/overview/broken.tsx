@@ -1,7 +1,9 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { sessionQuery } from '../api/session.ts';
 import { webhooksQuery } from '../api/webhooks.ts';
+import { workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { useChannelNotices } from '../notices/failing.ts';
 import { type Asked, Badge } from '../parts/state.tsx';
@@ -64,4 +66,23 @@ export function useBrokenChannels(): Broken & { readonly working: readonly strin
     </li>
   ));
   return { rows, working, asked: [asked] };
+}
+
+/** A row for a global error workflow that is switched off: nothing mails errors. */
+export function useGlobalOff(): Broken {
+  const id = useQuery(sessionQuery).data?.owner.global_error_workflow_id;
+  const asked = useQuery({ ...workflowQuery(id ?? ''), enabled: Boolean(id) });
+  if (!id) return { rows: [], asked: [] };
+  const row = (
+    <li key={id}>
+      <div className="grow cut">
+        <Link to="/workflows/$workflowId" params={{ workflowId: id }}>
+          <Foreign>{asked.data?.name ?? ''}</Foreign>
+        </Link>
+        <div className="soft">{T.overview.globalOff}</div>
+      </div>
+      <Badge state="disabled" text={T.workflows.inactive} />
+    </li>
+  );
+  return { rows: asked.data?.active === false ? [row] : [], asked: [asked] };
 }
