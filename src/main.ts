@@ -2,6 +2,7 @@
 
 import './server/thread-pool.ts';
 import { VERSION } from './domain/version.ts';
+import { endWithParent } from './ends-with-parent.ts';
 import type { IsolationSettings } from './runner/isolation/isolation.ts';
 import { isolationOf } from './server/code-isolation.ts';
 import { type Config, readConfig } from './server/config.ts';
@@ -115,6 +116,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
   // The terminal was closed.
   process.on('SIGHUP', stop);
+  endWithParent(() => stop('SIGHUP'));
   // Last: its reader may stop this process at once.
   greet(service, config);
   freeMemoryWhenIdle();

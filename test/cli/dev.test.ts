@@ -103,6 +103,40 @@ test('a folder is deployed with every save, and its runs are shown', async (t) =
   }
 });
 
+test('the server ends with the process that started it, however that ends', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'errand-dev-'));
+  try {
+    await mkdir(join(home, 'workflows'));
+    const env = { ...BARE_ENV, HOME: home, NO_COLOR: '1', ERRAND_CODE_USER: 'server' };
+    const child = spawn(process.execPath, [ENTRY, 'dev', '--port', '0'], { cwd: home, env });
+    let stdout = '';
+    child.stdout.on('data', (part) => {
+      stdout += part;
+    });
+    const [, url = ''] = await until('the server', () => /listens on (\S+)/.exec(stdout) ?? false);
+    const { pid } = JSON.parse(await readFile(join(home, 'data/running.json'), 'utf8'));
+    assert.notEqual(pid, child.pid);
+    child.kill('SIGKILL');
+    await until('the server is gone', async () => {
+      const isListening = await fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      );
+      return !isListening && !isRunning(pid);
+    });
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 test('a folder that is not there, and settings that cannot be, are told', async () => {
   await using shell = await openShell(null);
   const none = await shell.run(['dev', 'nowhere']);

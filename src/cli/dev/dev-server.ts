@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ENDS_WITH_PARENT } from '../../ends-with-parent.ts';
 
 /** A line of the server's log; other lines are a complaint before it had one. */
 export interface LogLine {
@@ -35,8 +36,10 @@ const ERRAND = fileURLToPath(new URL(`../../errand${extname(import.meta.url)}`, 
 export function startServer(env: NodeJS.ProcessEnv, { onLog, onText }: Listening): DevServer {
   const child: ChildProcess = spawn(process.execPath, [...process.execArgv, ERRAND, 'start'], {
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  // One that has ended at once says why by itself.
+  child.send(ENDS_WITH_PARENT, () => undefined);
   const { stdout, stderr } = child;
   if (!stdout || !stderr) throw new Error('the server has no pipes');
   const ended = once(child, 'close').then(() => child.exitCode ?? 1);
