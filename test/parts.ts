@@ -21,10 +21,11 @@ const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
 /**
- * Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a
- * move or of a change of the key.
+ * Go through all of their kind, a process for each: every statement of an attempt, every command and its examples, every step of a move
+ * or of a change of the key.
  */
 const WALKS = [
+  'test/cli/hostile.test.ts',
   'test/cli/examples/examples.test.ts',
   'test/prove/{disks,mixed}.test.ts',
   'test/unit/store/attempt-kills.test.ts',

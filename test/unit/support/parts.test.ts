@@ -21,6 +21,7 @@ test('each test file is of exactly one part', () => {
 test('what is rare is named in full', () => {
   assert.deepEqual(ownFiles('rare'), [
     'test/cli/examples/examples.test.ts',
+    'test/cli/hostile.test.ts',
     'test/dashboard/slow.test.ts',
     'test/flows/notices/killed.test.ts',
     'test/http/reports/sentry-versions.test.ts',
