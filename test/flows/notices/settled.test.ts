@@ -61,9 +61,9 @@ test('a mail that waited while its errors were resolved is withheld, and the nex
   await errorWith(errand, workflow.id, 'mail', 'delivered');
   // Now somebody knows, and hears of the end.
   await resolve(errand);
-  const [, recovered] = await server.wait(2);
-  match(recovered?.subject ?? '', /Orders recovered/);
-  equal(server.mails.length, 2);
+  await until('its end', () => server.mails.some(({ subject }) => /Orders recovered/.test(subject ?? '')));
+  // A mail whose answer is late on a busy machine is sent again: as the same.
+  equal(new Set(server.mails.map(({ messageId }) => messageId)).size, 2);
 });
 
 test('a mail that was withheld is sent when it is resent by hand', async () => {
