@@ -149,7 +149,7 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
   ...of(`${HTTP}/body/body.ts`, [`${UNIT}/body/body-limits.test.ts`], {
     'body: one of a byte too much': ['if (bytes > maxBytes) {', 'if (bytes > maxBytes + 1) {'],
     'body: a large one is read to its end': [
-      "if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };",
+      "if (Number(length ?? 0) > limits.maxBytes && !limits.keepsStart) return { kind: 'too_large' };",
       '',
     ],
     'body: a refused one keeps its memory': ["if (read.kind !== 'whole' && counted > 0) release();", ''],

@@ -152,13 +152,15 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
+  ...of(`${STORE}/sqlite/log/digest-rows.ts`, CONTRACT, {
+    'digests: a window closes late': ['WHERE closes_at_ms <= ? LIMIT', 'WHERE closes_at_ms < ? LIMIT'],
+  }),
   ...of(`${STORE}/sqlite/log/log-writer.ts`, CONTRACT, {
     'idempotency: a key that is over still counts': ['AND expires_at_ms > ?', 'AND expires_at_ms > 0 * ?'],
     'idempotency: a key of another trigger counts': [
       'WHERE trigger_id = ? AND key = ?',
       'WHERE trigger_id <> ? AND key = ?',
     ],
-    'digests: a window closes late': ['WHERE closes_at_ms <= ? LIMIT', 'WHERE closes_at_ms < ? LIMIT'],
     'slots: a rollback keeps the slot of a run': ['this.tx.onRollback(() => this.admission.dropRun(runnable.id));', ''],
     'slots: a rollback keeps the slot of a delivery': [
       'this.tx.onRollback(() => this.admission.dropDelivery(listenerId));',
