@@ -65,13 +65,14 @@ export async function planOf(
   return { files, gone: await goneOf(sent, dir, project) };
 }
 
-/** Returns one line for each active workflow and source of the project whose file is gone; none when the key may not read. `names`: of each workflow that was deployed, its file. */
+/** Returns one line for each active workflow and source of the project whose file is gone; none when they cannot be read. `names`: of each workflow that was deployed, its file. */
 export async function linesOfGone(
   errand: Errand,
   { dir, project, names }: { dir: string; project: string; names: ReadonlyMap<string, string> },
 ): Promise<string[]> {
   const sent = await allSent(errand).catch((error: unknown) => {
-    if (error instanceof ProblemError && error.status === 403) return [];
+    // The key may not read, or one was deleted meanwhile: what was deployed is deployed all the same.
+    if (error instanceof ProblemError) return [];
     throw error;
   });
   const active = sent.filter(({ isActive }) => isActive).sort((a, b) => (a.path < b.path ? -1 : 1));
