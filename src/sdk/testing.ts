@@ -195,7 +195,8 @@ function isReserved(code: string): boolean {
 function described(thrown: unknown): { code: string; msg: string } {
   if (!(thrown instanceof Error)) return { code: 'Error', msg: textOf(thrown).slice(0, MESSAGE_CHARS) };
   const { code, name } = thrown as { code?: unknown; name?: unknown };
-  const claimed = [code, name].find((one) => typeof one === 'string' && one !== '' && !isReserved(one));
+  const number = Number.isSafeInteger(code) && Object.hasOwn(thrown, 'code') ? `${code}` : code;
+  const claimed = [number, name].find((one) => typeof one === 'string' && one !== '' && !isReserved(one));
   return { code: String(claimed ?? 'Error').slice(0, CODE_CHARS), msg: messageOf(thrown).slice(0, MESSAGE_CHARS) };
 }
 

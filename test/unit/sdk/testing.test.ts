@@ -72,6 +72,8 @@ test('what is thrown is told as the service would list it', async () => {
     ...[
       coded(''),
       coded(7),
+      coded(7.5),
+      new DOMException('said', 'AbortError'),
       coded(' Internal\0'),
       coded('Internal Error'),
       coded('C'.repeat(200)),
