@@ -22,10 +22,16 @@ const bodiesOf = (received: readonly { body: Buffer }[]): Json[] =>
 /** The newest error of the workflow, whole, once its only delivery of a kind is in that state. */
 async function errorWith(errand: Errand, workflowId: string, kind: string, state: string): Promise<Json> {
   const [{ id }] = (await errand.errors(workflowId, 1)) as [Json];
-  return until(`its ${kind} to be ${state}`, async () => {
+  let receipts: Json[] = [];
+  const found = until(`its ${kind} to be ${state}`, async () => {
     const { data } = await errand.client.get(`/v1/workflows/${workflowId}/$errors/event_summaries/${id}`);
-    const receipt = data.receipts.find((each: Json) => each.kind === kind);
+    receipts = data.receipts;
+    const receipt = receipts.find((each) => each.kind === kind);
     return receipt?.state === state && { ...data, receipt };
+  });
+  return found.catch(async (error) => {
+    const { data } = await errand.client.get('/v1/deliveries');
+    throw new Error(`of error ${id}: ${JSON.stringify({ receipts, deliveries: data }, null, 1)}`, { cause: error });
   });
 }
 
