@@ -20,6 +20,8 @@ export const NOTICE_LIMITS = {
   /** A notice that was taken, and not sent within this time, is taken again: its process is gone. */
   noticeLeaseMs: MINUTE_MS,
   noticesPerStep: 50,
+  /** When it is looked at again whether those were told of errors, to whom an attempt to tell is under way, before their recovery is. */
+  undecidedMs: SECOND_MS,
   /** Groups of errors of one workflow, source or webhook that are told one by one within `foldMs`; others then in one notice. */
   noticesAtOnce: 20,
   foldMs: 10 * MINUTE_MS,

@@ -277,6 +277,24 @@ export function settledContract(harness: Harness): void {
       deepEqual(over?.told, [{ listenerId, heard: true }], 'nobody has settled it: the first notice goes out');
     });
 
+    it('waits for attempts under way, which may be withheld', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      await failAndMail(stage, workflow);
+      const first = only(await stage.store.takeNotices(9));
+      const notice = await notify(stage, first);
+      await stage.store.endNotice(first, HOUR_MS);
+      const sent = only(await stage.deliveries());
+      await resolved(stage, first.group);
+      await stage.delivered(notice);
+      deepEqual(await stage.store.takeNotices(9), [], 'the mail is under way');
+      await stage.attempt({ delivery: sent, state: 'cancelled', made: WITHHELD });
+      equal(await stage.store.nextDueAtMs(), stage.clock.nowMs() + NOTICE_LIMITS.undecidedMs);
+      stage.clock.advance(NOTICE_LIMITS.undecidedMs);
+      const { wasMailed, told } = only(await stage.store.takeNotices(9));
+      deepEqual([wasMailed, told.map(({ heard }) => heard)], [false, [true]]);
+    });
+
     it('of the last group of a summary closes that', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow(TOLD);
@@ -284,7 +302,8 @@ export function settledContract(harness: Harness): void {
       for (const one of await stage.store.takeNotices(100)) await stage.store.endNotice(one, HOUR_MS);
       stage.clock.advance(NOTICE_LIMITS.foldMs);
       const summary = only(await stage.store.takeNotices(9));
-      const { emission } = await notify(stage, summary);
+      const delivery = await notify(stage, summary);
+      await stage.delivered(delivery);
       await stage.store.endNotice(summary, HOUR_MS);
       const ids = defined(summary.folded).ids;
       const over: TakenNotice['summaries'][] = [];
@@ -295,7 +314,11 @@ export function settledContract(harness: Harness): void {
         over.push(taken.summaries);
       }
       const listenerIds = [channelListener(stage.owner.id, CHANNEL)];
-      deepEqual(over, [null, { listenerIds, newest: emission.entry }], 'others of the workflow are open still');
+      deepEqual(
+        over,
+        [null, { listenerIds, newest: delivery.emission.entry }],
+        'others of the workflow are open still',
+      );
       const other = defined((await groups(stage, { state: 'open' }))[0]);
       await resolved(stage, other);
       equal(only(await stage.store.takeNotices(9)).summaries, null, 'no summary told of it');

@@ -53,7 +53,14 @@ export function noticeVerbs(core: ConfigCore): NoticeStore {
             WHERE id ${isAmong(own.map((row) => text(row, 'id')))}`);
         }
         const taken: TakenNotice[] = [];
-        for (const row of own) taken.push(yield* asSent(yield* takenOf(row), core));
+        for (const row of own) {
+          const one = yield* takenOf(row);
+          if (one) taken.push(yield* asSent(one, core));
+          else
+            yield* send(
+              sql`UPDATE error_groups SET notice_due_ms = ${nowMs + NOTICE_LIMITS.undecidedMs} WHERE id = ${text(row, 'id')}`,
+            );
+        }
         return taken;
       });
       // Each in a transaction that waits for the locks of this emitter's groups alone, in their order, and holds no others.
@@ -127,6 +134,7 @@ function* takeFolded(emitter: Emitter, nowMs: number): Steps<TakenNotice[]> {
   const whole = yield* get(sql`SELECT * FROM error_groups WHERE id = ${text(newest, 'id')}`);
   if (!whole) return [];
   const one = yield* takenOf(whole);
+  if (!one) return [];
   const ids = taken.map((row) => text(row, 'id'));
   const counts = taken.map((row) => number(row, 'n'));
   const errors = counts.reduce((sum, n) => sum + n, 0);
@@ -178,23 +186,35 @@ function isOf({ ownerId, emitterId }: Emitter): Sql {
   return sql`owner_id = ${ownerId} AND emitter_id = ${emitterId}`;
 }
 
+/** Whether a listener was told; undecided while an attempt is under way that may yet be withheld, or have been sent. */
+interface Told {
+  readonly heard: boolean;
+  readonly isUndecided: boolean;
+}
+
 /** Returns who was told of a group, also by summaries of which it was the newest one: who was told of so many is not told of each that recovers. */
-function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<ToldListener[]> {
+function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<(ToldListener & Told)[]> {
   const prefix = summariesOf(id);
-  const rows =
-    yield* all(sql`SELECT notices.only_listener_id, max(CASE WHEN ${willBeSent(id)} THEN 1 ELSE 0 END) AS heard
+  const rows = yield* all(sql`SELECT notices.only_listener_id, ${toldBy(id)}
     FROM emissions AS notices JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = notices.entry
     WHERE notices.digest_key ${isAmong([id, summaryKey(emitterId)])} AND notices.name = ${NAMES.notice}
       AND notices.owner_id = ${ownerId} AND notices.only_listener_id IS NOT NULL
       AND (notices.digest_key = ${id} OR substr(notices.item_id, 1, ${prefix.length}) = ${prefix})
     GROUP BY notices.only_listener_id`);
-  return rows.map((row) => ({ listenerId: text(row, 'only_listener_id'), heard: number(row, 'heard') === 1 }));
+  return rows.map((row) => ({ listenerId: text(row, 'only_listener_id'), ...toTold(row) }));
 }
 
-/** Returns the condition under which a delivery has told of a group that is resolved, or will: what waits is withheld when a person resolved it. */
-function willBeSent(groupId: string): Sql {
-  return sql`(sent.state IN ('delivered', 'sending') OR (sent.state IN ('pending', 'retrying')
-    AND NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = ${groupId} AND ${raw(IS_SETTLED)})))`;
+/** Returns the columns of `toTold`, over the deliveries `sent`: what waits is withheld when a person resolved the group. */
+function toldBy(groupId: string): Sql {
+  const isSettled = sql`EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = ${groupId} AND ${raw(IS_SETTLED)})`;
+  return sql`max(CASE WHEN sent.state = 'delivered'
+        OR (sent.state IN ('sending', 'pending', 'retrying') AND NOT ${isSettled}) THEN 1 ELSE 0 END) AS heard,
+      max(CASE WHEN sent.state = 'sending' AND ${isSettled} THEN 1 ELSE 0 END) AS undecided`;
+}
+
+function toTold(row: Row): Told {
+  const heard = number(row, 'heard') === 1;
+  return { heard, isUndecided: !heard && number(row, 'undecided') === 1 };
 }
 
 const HAS_GROUP = differs({ sqlite: 'instr(told.summary, g.id) > 0', postgres: 'strpos(told.summary, g.id) > 0' });
@@ -215,29 +235,35 @@ function* summariesOver({ id, ownerId, emitterId }: ErrorGroup): Steps<TakenNoti
 }
 
 /** Returns whether the global error workflow has mailed one of the group's errors, or will, and not only counted it. */
-function* wasMailed({ id, ownerId }: ErrorGroup): Steps<boolean> {
+function* mailOf({ id, ownerId }: ErrorGroup): Steps<Told> {
   const errors = sql`SELECT entry FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
     AND owner_id = ${ownerId} ORDER BY entry LIMIT ${NOTICE_LIMITS.mailedAmong}`;
-  const row = yield* get(sql`SELECT 1 AS one FROM (${errors}) AS failed
+  const row =
+    yield* get(sql`SELECT coalesce(told.heard, 0) AS heard, coalesce(told.undecided, 0) AS undecided FROM (SELECT ${toldBy(id)}
+    FROM (${errors}) AS failed
     JOIN ${ALL_RUNS} AS runs ON runs.entry = failed.entry AND runs.via = 'global'
     JOIN emissions AS mails ON mails.cause_run = runs.run AND mails.name = ${EMAIL}
-    JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = mails.entry WHERE ${willBeSent(id)} LIMIT 1`);
-  return row !== undefined;
+    JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = mails.entry) AS told`);
+  return row ? toTold(row) : { heard: false, isUndecided: false };
 }
 
-function* takenOf(row: Row): Steps<TakenNotice> {
+/** Returns null for a recovery of which it is not decided yet who was told of the errors. */
+function* takenOf(row: Row): Steps<TakenNotice | null> {
   const group = toErrorGroup(row);
   const wasTold = numberOrNull(row, 'notice_after_ms') !== null;
+  const listeners = yield* toldOf(group);
   const taken = {
     group,
     sequence: number(row, 'notices') + 1,
     more: number(row, 'n') - number(row, 'told_n'),
     wasTold,
-    told: yield* toldOf(group),
+    told: listeners.map(({ listenerId, heard }) => ({ listenerId, heard })),
     folded: null,
   };
   if (text(row, 'state') !== 'resolved') {
     return { ...taken, kind: wasTold ? 'digest' : 'error', wasMailed: false, summaries: null };
   }
-  return { ...taken, kind: 'recovered', wasMailed: yield* wasMailed(group), summaries: yield* summariesOver(group) };
+  const mail = yield* mailOf(group);
+  if ([mail, ...listeners].some(({ isUndecided }) => isUndecided)) return null;
+  return { ...taken, kind: 'recovered', wasMailed: mail.heard, summaries: yield* summariesOver(group) };
 }
