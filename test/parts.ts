@@ -21,16 +21,17 @@ const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
 /**
- * Go through all of their kind, a process for each: every statement of an attempt, every command and its examples, every step of a move
- * or of a change of the key.
+ * Go through all of their kind, a process for each: every statement of an attempt, every command and its examples, every setting with every
+ * hostile value, every step of a move, a salvage or a change of the key.
  */
 const WALKS = [
-  'test/cli/hostile.test.ts',
+  'test/cli/{closed-files,hostile}.test.ts',
   'test/cli/examples/examples.test.ts',
+  'test/http/start/hostile-settings.test.ts',
   'test/prove/{disks,mixed}.test.ts',
   'test/unit/store/attempt-kills.test.ts',
-  'test/unit/store/seal/rekey-kills.test.ts',
-  'test/unit/store/move/move-interrupted.test.ts',
+  'test/unit/store/seal/{rekey-kills,secret-key-postgres}.test.ts',
+  'test/unit/store/move/{backup-interrupted,backup-secrets,move-interrupted,move-refused,salvage,salvage-kills}.test.ts',
 ];
 /** Other versions of Node and of clients of Sentry, which are downloaded: and what is above: not part of `npm test`. */
 const RARE = [
@@ -40,10 +41,11 @@ const RARE = [
   ...MOVES,
   ...WALKS,
 ];
-/** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
+/** Half a minute of both cores each, another version of Postgres, or one more kind of change that the other nodes see: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/{mixed,nodes,rarer}.test.ts',
-  'test/postgres/nodes/clocks.test.ts',
+  'test/postgres/nodes/{clocks,counters}.test.ts',
+  'test/postgres/nodes/config/{secrets,source-changes,subscriptions,workflow-files}.test.ts',
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
 ];
@@ -53,7 +55,6 @@ const THOROUGH = [
   'test/flows/runs/poison.test.ts',
   'test/http/access.test.ts',
   'test/http/operations/every-operation.test.ts',
-  'test/http/start/hostile-settings.test.ts',
   'test/unit/runner/isolation/hostile.test.ts',
   'test/unit/store/purge/purge.test.ts',
   'test/unit/store/seal/secret-key.test.ts',

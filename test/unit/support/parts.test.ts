@@ -20,18 +20,26 @@ test('each test file is of exactly one part', () => {
 
 test('what is rare is named in full', () => {
   assert.deepEqual(ownFiles('rare'), [
+    'test/cli/closed-files.test.ts',
     'test/cli/examples/examples.test.ts',
     'test/cli/hostile.test.ts',
     'test/dashboard/slow.test.ts',
     'test/flows/notices/killed.test.ts',
     'test/http/reports/sentry-versions.test.ts',
+    'test/http/start/hostile-settings.test.ts',
     'test/package/nodes.test.ts',
     'test/package/projects.test.ts',
     'test/prove/disks.test.ts',
     'test/prove/mixed.test.ts',
     'test/unit/store/attempt-kills.test.ts',
+    'test/unit/store/move/backup-interrupted.test.ts',
+    'test/unit/store/move/backup-secrets.test.ts',
     'test/unit/store/move/move-interrupted.test.ts',
+    'test/unit/store/move/move-refused.test.ts',
+    'test/unit/store/move/salvage-kills.test.ts',
+    'test/unit/store/move/salvage.test.ts',
     'test/unit/store/seal/rekey-kills.test.ts',
+    'test/unit/store/seal/secret-key-postgres.test.ts',
   ]);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
@@ -40,13 +48,18 @@ test('what is rare is named in full', () => {
     'test/postgres/faults/rarer.test.ts',
     'test/postgres/many-replays.test.ts',
     'test/postgres/nodes/clocks.test.ts',
+    'test/postgres/nodes/config/secrets.test.ts',
+    'test/postgres/nodes/config/source-changes.test.ts',
+    'test/postgres/nodes/config/subscriptions.test.ts',
+    'test/postgres/nodes/config/workflow-files.test.ts',
+    'test/postgres/nodes/counters.test.ts',
   ]);
 });
 
 test('files that share a process are of one group each, and of their part', () => {
   for (const [part, least] of [
     ['sqlite', 40],
-    ['postgres', 4],
+    ['postgres', 3],
   ] as const) {
     const groups = groupsOf(part);
     assert.ok(groups.length > least && groups.every(({ length }) => length > 0 && length < 8), part);
