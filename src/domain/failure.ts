@@ -6,6 +6,7 @@ import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
 import { type DeliveryNames, nameOfDelivery } from './delivery/delivery-name.ts';
 import { bodyInError } from './delivery/without-secrets.ts';
 import {
+  EMAIL,
   type Emission,
   ERRORS,
   hookEvent,
@@ -102,7 +103,8 @@ export function failureOfDelivery(
 ): NewEmission {
   const { code, names } = failed;
   const { webhook } = delivery;
-  const isOfNotice = delivery.emission.name === NOTICE;
+  const { name } = delivery.emission;
+  const of = { ...(name === NOTICE ? { isOfNotice: true } : {}), ...(name === EMAIL ? { isOfMail: true } : {}) };
   const emission = { ...delivery.emission, body: bodyInError(delivery.emission.name, delivery.emission.body) };
   const emitterId = webhook?.id ?? emission.emitterId;
   const context = {
@@ -127,7 +129,7 @@ export function failureOfDelivery(
   const title = nameOfDelivery(delivery, names?.channel ?? null);
   const msg = failed.msg ?? `${title} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
-  const grouped = { ...capturedAgain({ code, msg }, null), ...(isOfNotice ? { isOfNotice } : {}) };
+  const grouped = { ...capturedAgain({ code, msg }, null), ...of };
   return errorEmission(
     { emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery, grouped },
     fault,

@@ -79,6 +79,9 @@ function seek(client: QueryClient, ids: Iterable<string>): void {
   nextAtMs = Math.max(now, nextAtMs) + SEEK_MS;
 }
 
+/** The channel that is in no list: the owner's mail address. */
+const OWNER_MAIL = 'ch_mail';
+
 /** Stands for a name that is being asked for. */
 export const UNKNOWN = '…';
 
@@ -90,7 +93,7 @@ export function useNames(): (id: string) => string {
   // Without a list of what it depends on: rows ask while they are drawn.
   useEffect(() => seek(client, unknown));
   const all = Object.values(named).flat();
-  const names = new Map(all.map(({ id, name, url }) => [id, name ?? url ?? id]));
+  const names = new Map(all.map(({ id, name, url }) => [id, name ?? url ?? id])).set(OWNER_MAIL, 'Mail');
   return (id) => {
     const name = names.get(id);
     if (name === undefined && !isPending) unknown.add(id);

@@ -329,7 +329,7 @@ export interface Delivery {
   readonly kind: "webhook" | "mail" | "http" | "channel";
   /** Null for a mail, a request and a notice. */
   readonly webhook_id: string | null;
-  /** Only of a notice. */
+  /** Only of a notice. `ch_mail`: the owner’s mail address, which is told of errors of the global error workflow. */
   readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;
@@ -380,7 +380,7 @@ export interface DeliveryWhole {
   readonly kind: "webhook" | "mail" | "http" | "channel";
   /** Null for a mail, a request and a notice. */
   readonly webhook_id: string | null;
-  /** Only of a notice. */
+  /** Only of a notice. `ch_mail`: the owner’s mail address, which is told of errors of the global error workflow. */
   readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;

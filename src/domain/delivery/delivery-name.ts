@@ -1,6 +1,7 @@
 // What a delivery is called in its error.
 
 import { NOTICE } from '../emission.ts';
+import { OWNER_MAIL } from '../notices/channel.ts';
 import { channelOfListener } from '../notices/listener.ts';
 import type { ClaimedDelivery } from './delivery.ts';
 import { readRequest, titleOf } from './http-request.ts';
@@ -18,6 +19,7 @@ export interface DeliveryNames {
 export function nameOfDelivery({ kind, emission }: ClaimedDelivery, channelName: string | null): string {
   if (emission.name === NOTICE) {
     const id = channelOfListener(emission.onlyListenerId);
+    if (id === OWNER_MAIL) return 'Mail about the global error workflow';
     return channelName === null ? `Notice to ${id}` : `Notice to ${JSON.stringify(channelName)} (${id})`;
   }
   if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))} (${emission.emitId})`;

@@ -33,6 +33,8 @@ export interface CapturedFault {
   readonly deploymentId: string | null;
   /** A notice could not be delivered: its error is listed like any other, and no channel is notified of it. */
   readonly isOfNotice?: boolean;
+  /** Of a mail that was not delivered: no mail tells of it. */
+  readonly isOfMail?: boolean;
 }
 
 /** An owner's rule: errors of the workflow that match all its patterns are one group. */

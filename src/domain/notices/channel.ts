@@ -2,6 +2,7 @@
 // other end expects is in formats.ts.
 
 import { HIDDEN } from '../delivery/http-request.ts';
+import type { Owner } from '../resource.ts';
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
@@ -82,16 +83,30 @@ export function hintOf({ kind, config }: Pick<Channel, 'kind' | 'config'>): stri
   return `The address is not one of ${chat.name}: see whether the message has arrived there. For other services there is the kind http.`;
 }
 
+/** The channel that each owner has without making it: the owner's mail address, for the errors of the global error workflow, of which nothing else tells. */
+export const OWNER_MAIL = 'ch_mail';
+
+export function ownerMail({ id, email, createdAtMs, updatedAtMs }: Omit<Owner, 'name'>): Channel {
+  const config = email === null ? {} : { to: email };
+  return { id: OWNER_MAIL, ownerId: id, kind: 'mail', name: 'Mail', active: true, config, createdAtMs, updatedAtMs };
+}
+
 /**
- * Returns the channels that are notified of the errors of a workflow: its own setting, else the owner's. `notify` false without
- * a setting: none.
+ * Returns the channels that are notified of the errors of an emitter: its own setting, else the owner's. `notify` false without
+ * a setting: none. Of the global error workflow, which does not get its own errors: the owner's mail, when there is no other.
  */
 export function channelsFor(
-  owner: { readonly channelIds: readonly string[] } | undefined,
-  settings: { readonly channels?: readonly string[] | null; readonly notify: boolean } | undefined,
+  owner: Pick<Owner, 'channelIds' | 'globalErrorWorkflowId'> | undefined,
+  { emitterId, settings }: { readonly emitterId: string; readonly settings: NoticeSettings | undefined },
 ): readonly string[] {
-  if (settings?.channels) return settings.channels;
-  return settings?.notify === false ? [] : (owner?.channelIds ?? []);
+  const chosen = settings?.channels ?? (settings?.notify === false ? [] : (owner?.channelIds ?? []));
+  const isUntold = chosen.length === 0 && emitterId === owner?.globalErrorWorkflowId && settings?.notify !== false;
+  return isUntold ? [OWNER_MAIL] : chosen;
+}
+
+interface NoticeSettings {
+  readonly channels?: readonly string[] | null;
+  readonly notify: boolean;
 }
 
 /** Returns an address as it is shown: its path may be a credential. */

@@ -73,6 +73,7 @@ function textOf(notice: Notice, title: string): string {
     title,
     '',
     ...(notice.message === '' ? [] : [indented(notice.message), '']),
+    ...(notice.note === undefined ? [] : [notice.note, '']),
     ...facts,
     ...(notice.event === '' ? [] : ['', 'The event begins:', indented(notice.event)]),
     ...linksOf(notice).flatMap(([name, link]) => ['', `${name}:`, link]),
@@ -97,6 +98,7 @@ function htmlOf(notice: Notice, title: string): string {
     `<div style="max-width:640px;${FONT};font-size:15px;line-height:1.5">`,
     `<h1 style="font-size:18px;margin:0 0 16px;overflow-wrap:anywhere">${escaped(title)}</h1>`,
     notice.message === '' ? '' : code(notice.message),
+    notice.note === undefined ? '' : `<p style="margin:0 0 16px">${escaped(notice.note)}</p>`,
     `<table role="presentation" style="border-collapse:collapse;margin:0 0 16px;font-size:14px">${rows.join('')}</table>`,
     notice.event === '' ? '' : `<p style="margin:0 0 4px">The event begins:</p>${code(notice.event)}`,
     ...linksOf(notice).map(

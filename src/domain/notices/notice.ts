@@ -56,6 +56,8 @@ export interface Notice {
   readonly event: string;
   /** Where to read of the group. */
   readonly link: string;
+  /** What a mail says beside. Missing: nothing. */
+  readonly note?: string;
 }
 
 /** Of a message and of an event. */

@@ -4,7 +4,7 @@
 import { utf8 } from '../../domain/bytes.ts';
 import type { Attempt, ClaimedDelivery } from '../../domain/delivery/delivery.ts';
 import type { Emission } from '../../domain/emission.ts';
-import type { Channel } from '../../domain/notices/channel.ts';
+import { type Channel, OWNER_MAIL, ownerMail } from '../../domain/notices/channel.ts';
 import { requestOf } from '../../domain/notices/formats.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailOf } from '../../domain/notices/mail.ts';
@@ -14,7 +14,7 @@ import type { Store } from '../../store/contract/store.ts';
 import type { Attempter } from '../deliveries/deliveries.ts';
 
 export interface ChannelAttemptDeps {
-  readonly store: Pick<Store, 'getChannel'>;
+  readonly store: Pick<Store, 'getChannel' | 'getOwner'>;
   readonly clock: Clock;
   readonly post: Attempter;
   readonly mail: Attempter;
@@ -45,7 +45,7 @@ export function createChannelAttempts(deps: ChannelAttemptDeps): { post: Attempt
     if (id === null) return deps.post(delivery, signal);
     const refused = (detail: string, permanent: boolean): Attempt => unsent(clock.nowMs(), { detail, permanent });
     try {
-      const channel = await store.getChannel(ownerId, id);
+      const channel = await (id === OWNER_MAIL ? ofOwner(ownerId) : store.getChannel(ownerId, id));
       if (!channel) return refused('The channel was deleted.', true);
       if (!channel.active) return refused('The channel is not active.', true);
       return await sendTo(channel, delivery, signal);
@@ -53,6 +53,11 @@ export function createChannelAttempts(deps: ChannelAttemptDeps): { post: Attempt
       return refused('The channel could not be read.', false);
     }
   };
+
+  async function ofOwner(ownerId: string): Promise<Channel | undefined> {
+    const owner = await store.getOwner(ownerId);
+    return owner && ownerMail(owner);
+  }
 
   return { post, sendTo };
 }

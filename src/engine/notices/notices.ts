@@ -4,7 +4,7 @@ import type { NewEmission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { channelsFor, opensIncidents } from '../../domain/notices/channel.ts';
+import { channelsFor, OWNER_MAIL, opensIncidents, ownerMail } from '../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailEmission } from '../../domain/notices/mail.ts';
@@ -28,6 +28,10 @@ export interface NoticesDeps {
   /** Returns the link of a group. */
   readonly linkOf: (group: ErrorGroup) => string;
 }
+
+/** Of the global error workflow. */
+const UNTOLD =
+  'This is the global error workflow, which tells you of errors. The errors that it was to tell you of are listed, and you got no mail about them.';
 
 /** Sends some of the notices that are due. Returns whether there may be more. */
 export type SendNotices = () => Promise<boolean>;
@@ -53,7 +57,8 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
         channelIds.map((channelId) => {
           const folded = taken.folded && { emitterId: group.emitterId, ids: taken.folded.ids };
           const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry, folded, lineage };
-          return emitOnce(noticeEmission(notice, to), channelId);
+          const told = channelId === OWNER_MAIL && notice.kind !== 'recovered' ? { ...notice, note: UNTOLD } : notice;
+          return emitOnce(noticeEmission(told, to), channelId);
         }),
       );
       // Several groups of a summary may be the last one at the same time: what it opened is closed once.
@@ -76,7 +81,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
    */
   async function channelsOf(
     owner: Owner,
-    { kind, wasTold, told }: TakenNotice,
+    { kind, wasTold, told, group }: TakenNotice,
     settings: Settings | null | undefined,
   ): Promise<readonly string[]> {
     const heard = new Map(
@@ -86,8 +91,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       }),
     );
     const isToldBefore = kind === 'recovered' || settings === null;
-    const ids = isToldBefore ? heard.keys() : channelsFor(owner, settings);
-    const found = await Promise.all([...new Set(ids)].map((id) => store.getChannel(owner.id, id)));
+    const ids = isToldBefore ? heard.keys() : channelsFor(owner, { emitterId: group.emitterId, settings });
+    const found = await Promise.all(
+      [...new Set(ids)].map((id) => (id === OWNER_MAIL ? ownerMail(owner) : store.getChannel(owner.id, id))),
+    );
     return found.flatMap((channel) => {
       if (!channel?.active) return [];
       // An attempt whose answer was lost may have opened an incident: closing one that is not open is no error.

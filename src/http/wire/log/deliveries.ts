@@ -37,7 +37,12 @@ const DELIVERY_FIELDS = {
     '`http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels.',
   ),
   webhook_id: nullable(id('wh_', 'Null for a mail, a request and a notice.')),
-  channel_id: Type.Optional(id('ch_', 'Only of a notice.')),
+  channel_id: Type.Optional(
+    id(
+      'ch_',
+      'Only of a notice. `ch_mail`: the owner’s mail address, which is told of errors of the global error workflow.',
+    ),
+  ),
   origin: Type.Optional(
     text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
   ),

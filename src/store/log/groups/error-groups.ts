@@ -11,7 +11,7 @@ import { type CapturedFault, keyOf, ruleFor } from '../../../domain/errors/finge
 import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../../domain/errors/group.ts';
 import { msOf, PREFIX, resourceIdOf } from '../../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../../domain/limits.ts';
-import { channelsFor } from '../../../domain/notices/channel.ts';
+import { channelsFor, OWNER_MAIL } from '../../../domain/notices/channel.ts';
 import { FOR_UPDATE, isAmong, type Sql, sql, tableOf } from '../../config/sql.ts';
 import { all, type Steps, send, together } from '../../config/steps.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
@@ -29,8 +29,8 @@ export function groupOf(
   const runnable = /^(p|dc)_/.test(emitterId) ? log.runnable(ownerId, emitterId) : undefined;
   const rule = ruleFor(fault, runnable?.settings.grouping ?? []);
   const id = groupId({ ownerId, emitterId }, keyOf(fault, rule));
-  const channels = fault.isOfNotice ? [] : channelsFor(log.owner(ownerId), runnable?.settings);
-  const isTold = channels.length > 0;
+  const channels = channelsFor(log.owner(ownerId), { emitterId, settings: runnable?.settings });
+  const isTold = !fault.isOfNotice && channels.some((channel) => channel !== OWNER_MAIL || !fault.isOfMail);
   return { id, ownerId, emitterId, fingerprint: fault.fingerprint, rule: rule?.group ?? null, isTold };
 }
 

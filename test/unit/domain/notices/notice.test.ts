@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { text, utf8 } from '../../../../src/domain/bytes.ts';
 import { digestBody } from '../../../../src/domain/delivery/digest.ts';
-import { channelsFor } from '../../../../src/domain/notices/channel.ts';
+import { channelsFor, OWNER_MAIL } from '../../../../src/domain/notices/channel.ts';
 import { requestOf } from '../../../../src/domain/notices/formats.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
 import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
@@ -155,13 +155,26 @@ test('a template with unknown or too many placeholders is refused', () => {
 });
 
 test('a workflow’s own channels go before those of its owner', () => {
-  const owner = { channelIds: ['ch_owner'] };
-  deepEqual(channelsFor(owner, undefined), ['ch_owner']);
-  deepEqual(channelsFor(owner, { notify: true, channels: null }), ['ch_owner']);
-  deepEqual(channelsFor(owner, { notify: true, channels: [] }), []);
-  deepEqual(channelsFor(owner, { notify: false, channels: null }), []);
-  deepEqual(channelsFor(owner, { notify: false, channels: ['ch_own'] }), ['ch_own']);
-  deepEqual(channelsFor(undefined, undefined), []);
+  const owner = { channelIds: ['ch_owner'], globalErrorWorkflowId: 'p_global' };
+  const of = (settings?: { notify: boolean; channels?: string[] | null }) => ({ emitterId: 'p_one', settings });
+  deepEqual(channelsFor(owner, of()), ['ch_owner']);
+  deepEqual(channelsFor(owner, of({ notify: true, channels: null })), ['ch_owner']);
+  deepEqual(channelsFor(owner, of({ notify: true, channels: [] })), []);
+  deepEqual(channelsFor(owner, of({ notify: false, channels: null })), []);
+  deepEqual(channelsFor(owner, of({ notify: false, channels: ['ch_own'] })), ['ch_own']);
+  deepEqual(channelsFor(undefined, of()), []);
+});
+
+test('errors of the global error workflow are mailed where no channel is', () => {
+  const owner = { channelIds: [], globalErrorWorkflowId: 'p_global' };
+  const of = (notify: boolean, channels?: string[]) => ({ emitterId: 'p_global', settings: { notify, channels } });
+  deepEqual(channelsFor(owner, of(true)), [OWNER_MAIL]);
+  deepEqual(channelsFor(owner, of(true, [])), [OWNER_MAIL]);
+  deepEqual(channelsFor(owner, of(false)), []);
+  deepEqual(channelsFor(owner, of(true, ['ch_own'])), ['ch_own']);
+  deepEqual(channelsFor({ ...owner, channelIds: ['ch_owner'] }, of(true)), ['ch_owner']);
+  deepEqual(channelsFor(owner, { ...of(true), emitterId: 'p_one' }), []);
+  deepEqual(channelsFor({ ...owner, globalErrorWorkflowId: null }, of(true)), []);
 });
 
 test('a listener names its channel, and no other does', () => {
