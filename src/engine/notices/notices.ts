@@ -31,7 +31,7 @@ export interface NoticesDeps {
 
 /** Of the global error workflow. */
 const UNTOLD =
-  'This is the global error workflow, which tells you of errors. The errors that it was to tell you of are listed, and you got no mail about them.';
+  'This is the global error workflow, which tells you of the errors of all others. While it fails, they are listed, and you are not told of them.';
 
 /** Sends some of the notices that are due. Returns whether there may be more. */
 export type SendNotices = () => Promise<boolean>;

@@ -42,8 +42,8 @@ test('they are mailed once, counted, and told to be over', async () => {
   for (let n = 0; n < 2; n++) await errand.send(workflow, { n });
   await errand.errors(desk.id, 3);
   match(mail.subject, /Desk failed: DESK no such chat/);
-  match(mail.text, /the global error workflow, which tells you of errors/);
-  match(mail.html, /the global error workflow, which tells you of errors/);
+  match(mail.text, /the global error workflow, which tells you of the errors/);
+  match(mail.html, /the global error workflow, which tells you of the errors/);
   await errand.settled();
   const { receipts, told } = await shown(errand, desk);
   equal(told, 'counted');
@@ -63,13 +63,13 @@ test('they are mailed once, counted, and told to be over', async () => {
   const { data: deliveries } = await errand.client.get('/v1/deliveries?channel_id=ch_mail');
   equal(deliveries.length, 2);
   const { data: whole } = await errand.client.get(`/v1/deliveries/${deliveries[0].id}`);
-  match(whole.mail.text, /which tells you of errors/);
+  match(whole.mail.text, /which tells you of the errors/);
   const { data: groups } = await errand.client.get(`/v1/error_groups?emitter_id=${desk.id}`);
   await errand.client.put(`/v1/error_groups/${groups[0].id}`, { state: 'resolved' });
   errand.forward(HOUR_MS);
   const [, , over] = await mailsOf(errand, 3);
   match(over.subject, /Desk recovered/);
-  doesNotMatch(over.text, /which tells you of errors/);
+  doesNotMatch(over.text, /which tells you of the errors/);
 });
 
 test('they go to channels where there are some, and nowhere when that is asked for', async () => {
