@@ -122,11 +122,18 @@ function take(rest: Map<string, unknown>, name: string): unknown {
   return value;
 }
 
+/** Thrown for a parameter of the path with which the request would be another one. Nothing was sent. */
+export class UnusableParameter extends TypeError {
+  override readonly name = 'UnusableParameter';
+}
+
 /** Returns a parameter as a part of the path. An empty part, or one of dots, would be another address. */
 function partOf({ method, path }: Route, name: string, value: unknown): string {
   const part = value === undefined || value === null ? '' : String(value);
   if (part === '' || part === '.' || part === '..')
-    throw new TypeError(`${method} ${path}: ${name} is ${part === '' ? 'missing' : `"${part}"`}`);
+    throw new UnusableParameter(
+      `${method} ${path}: ${name} is ${part === '' ? 'missing' : `"${part}", which no address can have`}`,
+    );
   return encodeURIComponent(part);
 }
 

@@ -159,11 +159,15 @@ test('records of a data store are written as they are given, listed, read and de
     [EXIT.usage, 'set', id, 'bad', '{"n": }'],
     [EXIT.usage, 'set', id, 'bad', '1', '--ttl', '0'],
     [EXIT.usage, 'set', id, 'bad', '@none.json'],
+    [EXIT.usage, 'get', id, '..'],
     [EXIT.notFound, 'get', id, 'none'],
     [EXIT.notFound, 'unset', id, 'none'],
     [EXIT.notFound, 'records', 'Other'],
-  ] as const)
-    assert.equal((await run('', ...args)).code, code, args.join(' '));
+  ] as const) {
+    const refused = await run('', ...args);
+    assert.equal(refused.code, code, args.join(' '));
+    assert.doesNotMatch(refused.stderr, /\n {4}at /);
+  }
   assert.equal((await run('', 'unset', id, 'piped')).code, 0);
   assert.equal((await shell.json('data-stores', 'list'))[0].size, 2);
   assert.equal((await run('', 'delete', 'Seen orders', '--yes')).code, 0);

@@ -1,6 +1,7 @@
 // What the exit code of a command says. docs/cli.md has the same table; a test compares them.
 
 import { ConnectionError, ProblemError } from '../../client/client.ts';
+import { UnusableParameter } from '../../client/request.ts';
 
 export const EXIT = {
   done: 0,
@@ -46,11 +47,12 @@ export class NoServer extends CliError {
 }
 
 /** What a person at the command line can correct, beside what the server's start tells. */
-export const EXPECTED_ERRORS = [CliError, ProblemError, ConnectionError] as const;
+export const EXPECTED_ERRORS = [CliError, ProblemError, ConnectionError, UnusableParameter] as const;
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
   if (error instanceof ConnectionError) return EXIT.unreachable;
+  if (error instanceof UnusableParameter) return EXIT.usage;
   return error instanceof ProblemError ? exitCodeOfStatus(error.status) : EXIT.failed;
 }
 
