@@ -206,3 +206,27 @@ test('an answer that is too large is told by what is too large', async () => {
     assert.doesNotMatch(refused.json.detail, /TypeError|RangeError/);
   }
 });
+
+test('options that are arrow functions of the module have the component as this', async () => {
+  await using errand = await newErrand();
+  const component_code = `
+    const NAMES = { cities: { type: 'string', options: async ({ page }) => this.shop.cities.bind(this, page)(this.country) } };
+    const TOWNS = { towns: { type: 'string', options: () => { const { country } = this; return [country]; } } };
+    const page = undefined;
+    const shop = { type: 'app', app: 'shop', methods: { cities: (page, country) => [country + page] } };
+    export default {
+      type: 'action', key: 'k', version: '1', name: 'N',
+      props: { shop, country: { type: 'string', reloadProps: true } },
+      additionalProps() {
+        const near = page === undefined ? ' near' : '';
+        return { ...NAMES, ...TOWNS, inner: { type: 'string', options: () => [this.country + near, page === undefined] } };
+      },
+      run() {},
+    };`;
+  const configured_props = { country: 'no' };
+  const options = async (prop_name: string): Promise<unknown> =>
+    ((await optionsOf(errand, { component_code, prop_name, configured_props })) as Json).options;
+  assert.deepEqual(await options('cities'), ['no0']);
+  assert.deepEqual(await options('towns'), ['no']);
+  assert.deepEqual(await options('inner'), ['no near', true]);
+});

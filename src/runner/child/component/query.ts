@@ -119,7 +119,7 @@ async function optionsOf(
   const self = bind(known);
   const { page, prevContext, query } = asked;
   const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, known) });
-  const listed = await (own as Callable).call(owner, { ...inputs, page, prevContext, query });
+  const listed = await withThis(own as Callable, owner).call(owner, { ...inputs, page, prevContext, query });
   if (typeof listed !== 'object' || listed === null || Array.isArray(listed)) {
     return { options: listed ?? [], context: null };
   }
@@ -131,6 +131,20 @@ async function optionsOf(
     throw new ConfigurationError(`options must return an array, or {options: […], context}; it has returned {${has}}`);
   }
   return { options: options ?? [], context: context ?? null };
+}
+
+/** How the bundler writes an arrow function, and the `this` of a module, which is undefined. */
+const ARROW = /^(?:async\b\s*)?(?:\(|[\w$]+\s*=>)/;
+const NO_THIS = /\(void 0\)(?=\.|\[)|(?<=\}\s*=\s*)void 0\b|(?<=\.(?:bind|call|apply)\()void 0\b/g;
+
+/**
+ * Returns the function so that `this` has a value in it. Arrow functions at the top of a module have no `this`; public components
+ * write options so all the same, since the hosted original evaluates their text again, without what is around them.
+ */
+function withThis(options: Callable, self: object): Callable {
+  const text = Function.prototype.toString.call(options);
+  const bound = ARROW.test(text) ? text.replace(NO_THIS, 'this') : text;
+  return bound === text ? options : (Function(`return ${bound}`).call(self) as Callable);
 }
 
 function valuesOf(self: object, additional: PropDefinitions): Record<string, unknown> {
