@@ -56,13 +56,23 @@ type Serialize = (params: unknown) => string;
 export type ParamsSerializer = Serialize | { readonly serialize?: Serialize; readonly indexes?: boolean | null };
 
 /** Returns `url` with the parameters appended to its own. */
-export function withParams(url: string, params: unknown, serializer: ParamsSerializer | undefined): string {
+export function withParams(given: string, params: unknown, serializer: ParamsSerializer | undefined): string {
+  const url = plusesKept(given);
   if (typeof params !== 'object' || params === null) return url;
   const query = queryOf(params, serializer);
   const own = params instanceof URLSearchParams ? [...params.keys()] : Object.keys(params);
   const address = withoutPairs(url.split('#', 1)[0] as string, own);
   if (query === '') return address;
   return `${address}${address.includes('?') ? '&' : '?'}${query}`;
+}
+
+/**
+ * Encodes each `+` in an address's own parameters. Components put texts there as they are, such as `?email=ada+shop@example.com`,
+ * and a server would read a space.
+ */
+function plusesKept(address: string): string {
+  const at = address.indexOf('?');
+  return at === -1 ? address : address.slice(0, at) + address.slice(at).replaceAll('+', '%2B');
 }
 
 /**

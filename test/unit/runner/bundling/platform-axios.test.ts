@@ -69,6 +69,13 @@ test('parameters stand in place of those of the address', async (t) => {
   assert.equal(await seen('/?__proto__=1&a', {}), '/?__proto__=1&a');
 });
 
+test('a plus in the address is a plus at the server', async (t) => {
+  const url = await serving(t);
+  const seen = async (more: object): Promise<string | null> =>
+    new URL((await ask({ url: `${url}/a+b?email=ada+shop@example.com`, ...more })).url, url).searchParams.get('email');
+  for (const params of [undefined, { page: 1 }]) assert.equal(await seen({ params }), 'ada+shop@example.com');
+});
+
 test('a POST without data has the type of a form', async (t) => {
   const url = await serving(t);
   const typeOf = async (config: object): Promise<unknown> => (await ask({ url, ...config })).headers['content-type'];
