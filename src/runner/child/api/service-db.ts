@@ -12,7 +12,10 @@ export interface ServiceDb {
   set(name: unknown, value: unknown): void;
 }
 
-/** Bounds what one run writes, over all of its steps. */
+/**
+ * Bounds what one run writes, over all of its steps. A value that is set again counts once: sources set a list that grows after
+ * each item.
+ */
 export class DbBudget {
   readonly #limits: Pick<ChildLimits, 'resultBytes' | 'dbWritesPerRun'>;
   #bytes = 0;
@@ -22,16 +25,16 @@ export class DbBudget {
     this.#limits = limits;
   }
 
-  /** Counts a write. Throws beyond the bounds. `isNew`: this name was not written before. */
-  count(bytes: number, isNew: boolean): void {
+  /** Counts a write. Throws beyond the bounds, and counts nothing then. `replaced`: the bytes of this name that were counted before. */
+  count(bytes: number, replaced: number | undefined): void {
     const { resultBytes, dbWritesPerRun } = this.#limits;
-    this.#bytes += bytes;
-    if (this.#bytes > resultBytes)
+    const total = this.#bytes + bytes - (replaced ?? 0);
+    if (total > resultBytes)
       throw platformError('PayloadTooLarge', `A run may write at most ${resultBytes} bytes to the db`);
-    if (!isNew) return;
-    if (this.#names >= dbWritesPerRun)
+    if (replaced === undefined && this.#names >= dbWritesPerRun)
       throw platformError('PayloadTooLarge', `A run may write at most ${dbWritesPerRun} names of the db`);
-    this.#names++;
+    this.#bytes = total;
+    if (replaced === undefined) this.#names++;
   }
 }
 
@@ -55,8 +58,13 @@ export function serviceDb(
       const text = value === undefined ? null : jsonOf(value, { what: 'The value', levels: null });
       const key = String(name);
       if (!key.isWellFormed()) throw new ConfigurationError(`A name in the db is valid Unicode, not ${quoted(key)}`);
-      budget.count(Buffer.byteLength(key) + (text === null ? 0 : Buffer.byteLength(text)), !writes.has(key));
+      const before = writes.get(key);
+      budget.count(bytesOf(key, text), before === undefined ? undefined : bytesOf(key, before));
       writes.set(key, text);
     },
   };
+}
+
+function bytesOf(key: string, text: string | null): number {
+  return Buffer.byteLength(key) + (text === null ? 0 : Buffer.byteLength(text));
 }

@@ -96,6 +96,25 @@ test('a source writes no more names than it may', async (t) => {
   assert.equal(end.kind === 'failed' && end.fault.code, 'PayloadTooLarge');
 });
 
+test('a value that a source sets again and again counts once', async (t) => {
+  const { runner } = kit(t);
+  const bytes = LIMITS.resultBytes / 2;
+  const code = `export default { props: { db: '$.service.db' }, run(event) {
+    for (let i = 0; i < 10; i++) this.db.set('seen', 'x'.repeat(${bytes}) + i);
+    try { this.db.set('other', 'x'.repeat(${bytes})); } catch ({ message }) { console.log(message); }
+    this.db.set('seen', undefined);
+    this.db.set('other', 'x'.repeat(${bytes}));
+  } }`;
+  const source = { sourceId: 'dc_1', call: 'run', configuredProps: {}, endpoints: {}, db: {} } as const;
+  const { end, dbWrites, logs } = await runner.run(requestOf(await deploymentOf(code, 'dc_1'), { source }));
+  assert.equal(end.kind, 'succeeded');
+  assert.deepEqual([dbWrites.seen, dbWrites.other?.length], [null, bytes + 2]);
+  assert.deepEqual(
+    logs.map(({ text }) => text),
+    [`A run may write at most ${LIMITS.resultBytes} bytes to the db`],
+  );
+});
+
 test('much that is little is returned as it is', async (t) => {
   const { run } = kit(t);
   const outcome = await run('export default () => Array.from({ length: 1.9e6 }, () => [])');
