@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStep, runStep, tryStep } from '../support/actions.ts';
-import type { Json } from '../support/client.ts';
+import type { Answer, Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { createFolder } from '../support/folders/folder.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -262,6 +262,29 @@ test('further props are checked and given', async () => {
     steps: [{ namespace: 'act', code: GROWING, configured_props: { mode: 'simple' } }],
   });
   assert.deepEqual(await runStep(errand, changed, 2), { files: [], mode: 'simple' });
+});
+
+test('further props follow the service that they stand for', async () => {
+  await using acme = await startAcme();
+  const { errand, vendor } = acme;
+  const columns = (...names: string[]): void => vendor.on('GET /columns', { body: { names } });
+  const code = `import { axios } from '@pipedream/platform';
+    export default { type: 'action', key: 'row', version: '0.0.1', name: 'Row', props: { table: { type: 'string', reloadProps: true } },
+      async additionalProps() {
+        const { names } = await axios(this, { url: '${vendor.url}/columns' });
+        return Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+      },
+      run() { return { ...this }; } };`;
+  columns('a');
+  const { id } = await createStep(errand, code, { table: 't', a: '1' });
+  const update = (configured_props: Json): Promise<Answer> =>
+    errand.client.request('PUT', `/v1/workflows/${id}`, { steps: [{ namespace: 'act', code, configured_props }] });
+  assertProblem(await update({ table: 't', a: '1', b: '2' }), 422, 'no prop', 'b');
+  columns('b');
+  const { json } = await update({ table: 't', b: '2' });
+  assert.deepEqual(await runStep(errand, json.data), { table: 't', b: '2' });
+  vendor.on('GET /columns', { status: 500, body: {} });
+  assertProblem(await update({ table: 't', c: '2' }), 422, 'no prop', 'c');
 });
 
 test('options of a further prop are asked', async () => {

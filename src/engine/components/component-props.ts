@@ -53,12 +53,27 @@ export async function planProps(
   const kept = before === null ? {} : given === undefined ? before.configured : secretsOf(before, given);
   const all = { ...given, ...kept };
   checkGiven(place, { definitions: shape.props, configured: all });
-  const additional = shape.hasAdditionalProps ? await additionalOf(deps, component, { ...configuration, all }) : {};
-  const definitions = mergedDefinitions(shape.props, additional);
-  // A value without a prop was kept from before, for other code: the caller did not send it.
-  const configured = withoutUnknown(all, { kept, definitions });
-  await checkProps(deps.propStores, place, { definitions, configured });
-  return { configured, additional, secret: secretNames(definitions, configured), definitions };
+  const checked = async (additional: PropDefinitions): Promise<PlannedProps> => {
+    const definitions = mergedDefinitions(shape.props, additional);
+    // A value without a prop was kept from before, for other code: the caller did not send it.
+    const configured = withoutUnknown(all, { kept, definitions });
+    await checkProps(deps.propStores, place, { definitions, configured });
+    return { configured, additional, secret: secretNames(definitions, configured), definitions };
+  };
+  if (!shape.hasAdditionalProps) return await checked({});
+  if (!isAnswered(shape, { ...configuration, all })) {
+    return await checked(await additionalOf(deps, component, { ...configuration, all }));
+  }
+  const known = before?.additional ?? {};
+  try {
+    return await checked(known);
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    // The answer depends on another service, too: a table has a new column, for which the caller sends a value.
+    const asked = await queryAdditionalProps(deps, component, { configuredProps: all, additionalProps: known });
+    if (!asked.ok) throw refusal;
+    return await checked(asked.props);
+  }
 }
 
 /** Returns the secrets that an update leaves out, which stay: callers cannot send back values that are not shown. */
@@ -90,15 +105,18 @@ function isSecret({ secret, type }: PropDefinition, configured: unknown): boolea
   return (type === 'app' && '$auth' in configured) || (type === 'http_request' && 'auth' in configured);
 }
 
+/** Returns whether the answer of `additionalProps` from before still stands. */
+function isAnswered(shape: ComponentShape, { before, isSameCode, all }: Configuration & { all: PropValues }): boolean {
+  if (before === null || !isSameCode) return false;
+  return !isReloaded(mergedDefinitions(shape.props, before.additional), [before.configured, all]);
+}
+
 async function additionalOf(
   deps: PropsDeps,
   component: DescribedComponent,
-  { before, isSameCode, all }: Configuration & { all: PropValues },
+  { before, all }: Configuration & { all: PropValues },
 ): Promise<PropDefinitions> {
   const known = before?.additional ?? {};
-  if (before && isSameCode && !isReloaded(mergedDefinitions(component.shape.props, known), [before.configured, all])) {
-    return known;
-  }
   const asked = await queryAdditionalProps(deps, component, { configuredProps: all, additionalProps: known });
   if (asked.ok) return asked.props;
   const { place, shape } = component;
