@@ -1,5 +1,6 @@
 // What an event of a client of Sentry says: its message with the parameters in their places, or the value that was thrown.
 
+import { LIMITS } from '../../domain/limits.ts';
 import { isRecord } from '../body/json.ts';
 import { type Members, textIn, textOf } from './sentry-members.ts';
 
@@ -32,15 +33,22 @@ function shown(value: unknown): string {
 /** As printf has them in many languages: `%s`, `%5.2f`, `%(name)s`. */
 const PLACE = /%(?:\((\w{1,64})\))?[-+ #0]{0,5}\d{0,3}(?:\.\d{1,3})?[a-zA-Z%]/g;
 
-/** Returns the message with the parameters, a list or an object, in their places. A place without one stays as it is. */
+/**
+ * Returns the message with the parameters, a list or an object, in their places. A place without one stays as it is, and so do those
+ * behind what is kept of a message: one large parameter may be named in thousands of places.
+ */
 function filled(message: string, params: unknown): string {
   const list = Array.isArray(params) ? params : [];
   const named = isRecord(params) ? params : {};
   if (list.length === 0 && Object.keys(named).length === 0) return message;
   let next = 0;
+  let room: number = LIMITS.messageBytes;
   return message.replace(PLACE, (place, name: string | undefined) => {
     if (place.endsWith('%')) return '%';
     const value = name === undefined ? list[next++] : Object.hasOwn(named, name) ? named[name] : undefined;
-    return value === undefined ? place : shown(value) || String(value);
+    if (value === undefined || room <= 0) return place;
+    const text = (shown(value) || String(value)).slice(0, room);
+    room -= text.length;
+    return text;
   });
 }

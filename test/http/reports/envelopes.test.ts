@@ -155,6 +155,8 @@ test('events of any shape are errors', async () => {
     [{ logentry: { message: '%s 100%%', params: [] } }, 'Message', '%s 100%%'],
     [{ logentry: { message: '%s, %s, %s', params: [null, false, ''] } }, 'Message', 'null, false, '],
     [{ logentry: { message: '%(__proto__)s', params: { a: 1 } } }, 'Message', '%(__proto__)s'],
+    // Filled in everywhere, it would have a gigabyte.
+    [{ logentry: { message: '%(a)s'.repeat(40_000), params: { a: 'ä'.repeat(25_000) } } }, 'Message', 'ä'.repeat(4096)],
     [
       { exception: { values: [null, 7, { value: 'no type', stacktrace: { frames: [null, 7, {}] } }] } },
       'Error',
