@@ -54,8 +54,9 @@ export function createOutgoing({ rules, publicUrl, clock }: OutgoingDeps) {
     const own = await rules.recent(ownerId);
     const hides = own?.of([notice.emitter_id, ...lineage]);
     if (!hides) return notice;
-    const { message, line, event } = notice;
-    return { ...notice, message: hides.text(message), line: hides.text(line), event: hides.text(event) };
+    const { message, line, cause, event } = notice;
+    const shown = { message: hides.text(message), line: hides.text(line), event: hides.text(event) };
+    return { ...notice, ...shown, ...(cause === undefined ? {} : { cause: hides.text(cause) }) };
   }
 
   function probingChannel(probe: ProbeChannel): ProbeChannel {

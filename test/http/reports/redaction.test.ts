@@ -18,7 +18,7 @@ const CARD = '4111111111111111';
 const FAIL = `export default ({ steps, $ }) => {
   console.log('token=hunter2 of ${CARD}');
   $.export('$summary', 'card ${CARD}');
-  throw new Error('no charge of ${CARD} with "password": "hunter2"');
+  throw new Error('no charge of ${CARD} with "password": "hunter2"', { cause: new Error('refused ${CARD}') });
 }`;
 const EVENT = `{"password":"hunter2", "card":${CARD}, "big":12345678901234567890, "nested":{"api-Key":["hunter2"]}, "text":"{\\"password\\":\\"hunter2\\"}", "q":"a=1&password=hunter2"}`;
 const RULES = { keys: ['password', 'APIkey', 'token'], patterns: ['\\b\\d{16}\\b'] };
