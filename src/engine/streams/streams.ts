@@ -17,6 +17,7 @@ import type { Clock } from '../../ports.ts';
 import type { EmissionRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { announcementOf } from '../../store/contract/streams.ts';
+import { limitTime } from '../../time-limit.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { Group, type ReadFrames } from './group.ts';
@@ -49,6 +50,8 @@ const LOOK_AGAIN_MS = 20;
 /** Beyond so much log, each group reads the log itself: which emitters have emitted is not asked any more. */
 const MAX_LOG = MINUTE_MS * NUMBERS_PER_MS;
 const READS_AT_ONCE = 8;
+/** How long reads are waited for before it is looked again who has emitted. */
+const READS_MS = 20;
 /** A comment goes to each reader at least every 15 s: to one in so many with each round. */
 const SHARES = 15;
 const ROUND_MS = 900;
@@ -166,7 +169,10 @@ export class Streams {
       else group.skipTo(upTo);
     }
     this.#knownTo = upTo;
-    const failed = (await Promise.allSettled(waiting)).find(({ status }) => status === 'rejected');
+    const reads = Promise.allSettled(waiting);
+    // Those that take longer go on by themselves: what comes meanwhile is for other readers, too. One that fails leaves its group behind.
+    const done = (await inTime(reads, READS_MS)) ?? [];
+    const failed = done.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return this.#looks > 0 ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
   }
@@ -226,7 +232,9 @@ export class Streams {
   }
 
   readonly #read: ReadFrames = (channel, stretch) =>
-    this.#permits.with(async () => {
+    this.#permits.with(channel.ownerId, async () => {
+      // All readers are gone.
+      if (this.#isStopped) return null;
       const records = await this.#deps.store.emissionsAfter(channel, stretch, true);
       // A store that answers without waiting would keep all other work waiting while many read much.
       await new Promise((resolve) => setImmediate(resolve));
@@ -235,6 +243,15 @@ export class Streams {
       const shown = channel.filter ? records.filter(errorJudge(channel.filter)) : records;
       return { bytes: this.#deps.frames.of(shown), last: last.entry };
     });
+}
+
+/** Returns what the promise resolves with; null when it takes longer. */
+async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let endTime = (): void => undefined;
+  const time = new Promise<null>((resolve) => {
+    endTime = limitTime(ms, () => resolve(null));
+  });
+  return Promise.race([promise, time]).finally(endTime);
 }
 
 function keyOf({ ownerId, emitterId, name, filter }: StreamChannel): string {

@@ -34,8 +34,8 @@ function shown(value: unknown): string {
 const PLACE = /%(?:\((\w{1,64})\))?[-+ #0]{0,5}\d{0,3}(?:\.\d{1,3})?[a-zA-Z%]/g;
 
 /**
- * Returns the message with the parameters, a list or an object, in their places. A place without one stays as it is, and so do those
- * behind what is kept of a message: one large parameter may be named in thousands of places.
+ * Returns the message with the parameters, a list or an object, in their places. A place without one stays as it is. No more is filled
+ * in than is kept of a message: one large parameter may be named in thousands of places.
  */
 function filled(message: string, params: unknown): string {
   const list = Array.isArray(params) ? params : [];
@@ -43,7 +43,7 @@ function filled(message: string, params: unknown): string {
   if (list.length === 0 && Object.keys(named).length === 0) return message;
   let next = 0;
   let room: number = LIMITS.messageBytes;
-  return message.replace(PLACE, (place, name: string | undefined) => {
+  return message.slice(0, room).replace(PLACE, (place, name: string | undefined) => {
     if (place.endsWith('%')) return '%';
     const value = name === undefined ? list[next++] : Object.hasOwn(named, name) ? named[name] : undefined;
     if (value === undefined || room <= 0) return place;

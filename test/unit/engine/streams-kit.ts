@@ -26,6 +26,8 @@ export class Log {
   daysOfErrors: number | null = null;
   /** Called when an emission is looked up: a database answers a while later. */
   meanwhile: () => Promise<unknown> = async () => undefined;
+  /** Called with each read of what was emitted. */
+  reading: (ownerId: string) => Promise<unknown> = async () => undefined;
 
   emit(n: number, emitterId = 'dc_1'): void {
     this.end++;
@@ -37,7 +39,8 @@ export class Log {
     const inside = (after: number, upTo: number) => this.records.filter((r) => r.entry > after && r.entry <= upTo);
     return {
       logEnd: async () => this.end,
-      emissionsAfter: async ({ emitterId }, { after, upTo }) => {
+      emissionsAfter: async ({ ownerId, emitterId }, { after, upTo }) => {
+        await this.reading(ownerId);
         if (this.isAway) throw new StoreUnavailable('away');
         this.reads++;
         return inside(after, upTo)

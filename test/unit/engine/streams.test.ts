@@ -246,6 +246,31 @@ describe('streams', () => {
     equal(streams.open, 0);
   });
 
+  it('read for each owner in its turn, whatever the reads of another one take', async () => {
+    const { log, streams, open } = stage();
+    for (let n = 0; n < 50; n++) await open(new Sink(), { name: `of many ${n}` });
+    const other = new Sink();
+    const channel = { ownerId: 'u_2', emitterId: 'dc_2', name: '' };
+    (await streams.openStream({ channel, after: null, isAllowed: async () => true })).begin(other);
+    await streams.tickNews();
+    const held: (() => void)[] = [];
+    log.reading = async (ownerId) => {
+      if (ownerId === 'u_1') await new Promise<void>((resolve) => held.push(resolve));
+    };
+    log.emit(1);
+    await streams.tickNews();
+    log.emit(2, 'dc_2');
+    await streams.tickNews();
+    equal(other.got, 'hello ', 'as many are read as may be at a time');
+    held.shift()?.();
+    await settled();
+    equal(other.got, 'hello 2 ');
+    log.reading = async () => undefined;
+    for (const end of held) end();
+    await settled();
+    await streams.stop();
+  });
+
   it('lose nothing while storage is away', async () => {
     const { log, streams, open } = stage();
     const sink = new Sink();
