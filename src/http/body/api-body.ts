@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
+import { KIB } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { App } from '../app-type.ts';
 import { convertQuery, maxBytesOf, mergeParams, parseBody } from '../params.ts';
@@ -39,8 +40,10 @@ class HeldBody {
   }
 }
 
-/** The owner of bodies of public routes, which are small. */
+/** The owner of bodies of public routes, whose callers are not known before they are read. */
 const NO_OWNER = '';
+/** Of such a body: signing in takes a key. */
+const UNKNOWN_CALLER_BYTES = 16 * KIB;
 
 /**
  * Adds the reading of bodies. It is called after every hook that refuses callers: a body is read only once its caller may use
@@ -62,8 +65,9 @@ export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): 
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     // A request that no route matches is refused with its body unread.
     if (request.is404) return null;
-    const ownerId = request.caller?.ownerId ?? NO_OWNER;
-    const maxBytes = maxBytesOf(request.routeOptions.schema?.body as TSchema | undefined, maxEventBytes);
+    const { ownerId } = request.caller ?? { ownerId: NO_OWNER };
+    const schema = request.routeOptions.schema?.body as TSchema | undefined;
+    const maxBytes = ownerId === NO_OWNER ? UNKNOWN_CALLER_BYTES : maxBytesOf(schema, maxEventBytes);
     const body = await readBody(payload, { maxBytes, memory, ownerId });
     if (body === null) throw new Refusal('malformed', 'The body was cut short');
     return body;

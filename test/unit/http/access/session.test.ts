@@ -87,6 +87,17 @@ test('a wrong or short key signs in to nothing', async (t) => {
   }
 });
 
+test('of what is sent to sign in, no more is read than a key takes', async (t) => {
+  const server = await startServer(t);
+  assert.equal((await signIn(server, { api_key: 'x'.repeat(10_000) })).status, 400);
+  assert.equal((await signIn(server, { api_key: 'x'.repeat(20_000) })).status, 413);
+  const raw = connect(t, server.port);
+  raw.send('POST /v1/session HTTP/1.1\r\nhost: x\r\nx-errand-dashboard: 1\r\ncontent-length: 8000000\r\n\r\n');
+  const answer = await raw.answer();
+  assert.equal(answer.status, 413);
+  assert.match(answer.head, /connection: close/i);
+});
+
 test('a foreign page can use no session', async (t) => {
   const { foreign, own, stage } = await browse(t);
   const before = await stage.store.listKeys(OWNER_ID);
