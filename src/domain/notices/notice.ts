@@ -1,7 +1,7 @@
 // A notice about a group of errors: the body of an emission called `$notice`, with one delivery to one channel. It has no
 // secrets: what the channel needs to be reached is read when the delivery is attempted.
 
-import { exactJson, text, utf8 } from '../bytes.ts';
+import { text, utf8 } from '../bytes.ts';
 import { groupOfKey } from '../delivery/digest.ts';
 import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
 import { causesIn } from '../errors/causes.ts';
@@ -60,10 +60,9 @@ export interface Notice {
   readonly note?: string;
 }
 
-/** Of a message and of an event. */
+/** Of a message. */
 const SHOWN_CHARS = 2000;
 const LINE_CHARS = 300;
-const EVENT_LINES = 12;
 const STACK_LINES = 10;
 
 export interface NoticeAddress {
@@ -171,33 +170,6 @@ export function sampleOf({
     cause: shortened(causesIn(stack).join(', caused by '), LINE_CHARS),
     stack: shown.join('\n'),
   };
-}
-
-/**
- * Returns the first lines of an event. Of an HTTP request the body alone, also of one within an error that was forwarded: its
- * headers may be credentials, and its address may be secret.
- */
-export function headOf(event: Uint8Array): string {
-  if (event.byteLength > MAX_HEAD_BYTES) return '';
-  const lines = linesOf(event);
-  const first = lines.slice(0, EVENT_LINES).map((line) => shortened(line, LINE_CHARS));
-  return shortened(first.concat(lines.length > EVENT_LINES ? ['…'] : []).join('\n'), SHOWN_CHARS);
-}
-
-/** A larger event is not parsed, so nothing of it is shown: it may be a request, with headers. */
-const MAX_HEAD_BYTES = 65_536;
-
-function linesOf(event: Uint8Array): string[] {
-  const bodyOf = (_: string, value: unknown): unknown => (isRequest(value) ? (value.body ?? null) : value);
-  try {
-    return JSON.stringify(exactJson(text(event)), bodyOf, 2).split('\n');
-  } catch {
-    return ['null'];
-  }
-}
-
-function isRequest(value: unknown): value is { readonly body?: unknown } {
-  return typeof value === 'object' && value !== null && 'method' in value && 'headers' in value;
 }
 
 /** Returns at most `chars` UTF-16 units, well formed, the cut marked by an ellipsis. */

@@ -5,7 +5,8 @@ import { errorPartsOf } from '../../domain/errors/error-parts.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { NO_ERROR, whyNeverReplayed } from '../../domain/errors/replay.ts';
 import { detailOf } from '../../domain/failure.ts';
-import { headOf, type ShownError, sampleOf } from '../../domain/notices/notice.ts';
+import { headOf } from '../../domain/notices/event-head.ts';
+import { type ShownError, sampleOf } from '../../domain/notices/notice.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 /** Reads the newest error of a group; null: retention has deleted it, and what its group knows is shown then. */

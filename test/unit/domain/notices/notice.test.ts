@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import { text, utf8 } from '../../../../src/domain/bytes.ts';
 import { digestBody } from '../../../../src/domain/delivery/digest.ts';
 import { channelsFor, OWNER_MAIL } from '../../../../src/domain/notices/channel.ts';
+import { headOf } from '../../../../src/domain/notices/event-head.ts';
 import { requestOf } from '../../../../src/domain/notices/formats.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
 import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
-import { headOf, type Notice, sampleOf, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
+import { type Notice, sampleOf, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
 import { faultOfTemplate } from '../../../../src/domain/notices/template.ts';
 
 const NOTICE: Notice = {
@@ -81,6 +82,10 @@ test('the head of a request is its body alone', () => {
     original_event: { order: 7 },
     error: { code: 'E' },
   });
+  // As a webhook sends it that hears an HTTP trigger, to another one.
+  equal(headOf(utf8(JSON.stringify({ method: 'POST', headers: {}, body: event }))), '{\n  "order": 7\n}');
+  const often = Array.from({ length: 100 }).reduce((body) => ({ ...event, body }), event);
+  equal(headOf(utf8(JSON.stringify({ often }))), '{\n  "often": null\n}');
 });
 
 test('the head of an event is short, whatever the event', () => {
@@ -90,6 +95,16 @@ test('the head of an event is short, whatever the event', () => {
   equal(headOf(utf8(JSON.stringify({ headers: { a: 'x' }, method: 'x', body: 'y'.repeat(70_000) }))), '');
   const long = headOf(utf8(JSON.stringify(Array.from({ length: 60 }, () => 'z'.repeat(900)))));
   ok(long.length <= 2000);
+  const lines = ['{', '  "a": [],', '  "b": {},', '  "c": [', '    null,', '    "\\n"', '  ]', '}'];
+  equal(headOf(utf8('{"a":[ ],"b":{},"c":[null,"\\u000a"]}')), lines.join('\n'));
+  const twelve = `[\n${Array.from({ length: 10 }, () => '  0').join(',\n')}\n]`;
+  equal(headOf(utf8(twelve)), twelve);
+  equal(headOf(utf8(`[${'0,'.repeat(10)}0]`)), `${twelve.slice(0, -2)},\n  0\n…`);
+});
+
+test('the head of a deep event is that of its outer levels', () => {
+  const deep = utf8(`${'['.repeat(250)}${'0,'.repeat(31_000)}0${']'.repeat(250)}`);
+  equal(headOf(deep), `${Array.from({ length: 12 }, (_, level) => `${'  '.repeat(level)}[`).join('\n')}\n…`);
 });
 
 test('a mail has the same in text and HTML, escaped', () => {
