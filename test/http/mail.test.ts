@@ -275,6 +275,16 @@ test('a mail about a listener of errors shows neither header nor address of the 
   for (const secret of ['of-a-query', 'of-a-header', pathname]) assert.ok(!text.includes(secret), secret);
 });
 
+test('an error with a large and deep event is mailed, too', async () => {
+  await using errand = await startErrand({ ERRAND_MAX_BODY_BYTES: '2000000' });
+  const workflow = await errand.workflow(FAIL);
+  const body = `${'['.repeat(250)}${'0,'.repeat(900_000)}0${']'.repeat(250)}`;
+  const headers = { 'content-type': 'application/json' };
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body });
+  const [{ text = '' } = {}] = await outboxOf(errand, 1);
+  assert.match(text, /^The event begins:\n\[\n {2}\[\n(?: +\[\n){10}\.\.\.$/m);
+});
+
 test('an address to which no mail would be sent is refused when it is set', async () => {
   await using errand = await startErrand();
   const { client } = errand;

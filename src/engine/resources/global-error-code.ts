@@ -95,10 +95,19 @@ function withNumbersAsTheyCame(json) {
 // Of an HTTP request the body alone, also within an error that was forwarded: its headers may have credentials, its address may
 // be secret, and mail is read by many.
 function firstLines(event) {
-  const bodyOf = (_, value) => (value && value.method && value.headers ? value.body : value);
-  const lines = (JSON.stringify(event, bodyOf, 2) || "nothing").split("\\n");
+  const lines = (JSON.stringify(begin(event, 12), null, 2) || "nothing").split("\\n");
   const first = lines.slice(0, 12).map((line) => (line.length > 160 ? line.slice(0, 157) + "..." : line));
   return first.concat(lines.length > 12 ? ["..."] : []).join("\\n");
+}
+
+// No more than the first lines need: a deep event, written whole with its indentation, has hundreds of times its size.
+function begin(given, levels) {
+  let value = given;
+  while (value && value.method && value.headers) value = value.body;
+  if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return value;
+  if (levels === 0) return Array.isArray(value) ? [] : {};
+  if (Array.isArray(value)) return value.slice(0, 13).map((one) => begin(one, levels - 1));
+  return Object.fromEntries(Object.entries(value).slice(0, 13).map(([name, one]) => [name, begin(one, levels - 1)]));
 }
 
 // The same text, as every mail client shows it: one column, with colours of its own, and nothing that is loaded from elsewhere.

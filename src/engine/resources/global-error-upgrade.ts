@@ -30,6 +30,7 @@ const FORMER_CODES: ReadonlySet<string> = new Set([
   '6b9976aca1c3063f3e0489a403dec8c005b45810b93cde6c74d56e65dc02b239',
   '10b2717dcefa61efcb8b78e59d435f945172cd794ebdec31e9167532f7824d7b',
   'ff87362bcdbec6b24483f58c98c807486c02616413960cfbf814457b02772809',
+  '27ae26585ee47adb6913c6bb00ebcf5c2c0782a1bfc222c01ca66d0c0d175888',
 ]);
 
 export interface UpgradeDeps {
