@@ -173,6 +173,7 @@ test('lists take the filters of the interface', async () => {
   const [notice] = await shell.json('deliveries', 'list', '--channel', 'On call');
   assert.deepEqual([notice.kind, notice.channel_id], ['channel', call]);
   assert.deepEqual(await listed('deliveries', 'list', '--channel', 'Silent'), []);
+  assert.deepEqual(await listed('deliveries', 'list', '--channel', 'ch_mail'), []);
   await shell.json('errors', 'replay', oldest.id);
   await errand.errors(failing.id, 3);
   assert.deepEqual(await listed('errors', 'list', '--of', 'Fails', '--replayed'), [oldest.id]);
