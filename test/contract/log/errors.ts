@@ -4,6 +4,8 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { directEmission, ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { OWNER_MAIL } from '../../../src/domain/notices/channel.ts';
+import { channelListener } from '../../../src/domain/notices/listener.ts';
 import type { Receipt } from '../../../src/store/contract/records.ts';
 import { all, defined, failed, type Harness, json, none, only, parsed, sameMembers, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
@@ -143,13 +145,20 @@ export function errorsContract(harness: Harness): void {
       deepEqual([body.error.code, body.original_context.workflow_id], ['Boom', workflow.id]);
     });
 
-    it('never hears its own errors', async () => {
+    it('never hears its own errors, which are mailed', async () => {
       await using stage = await Stage.open(harness);
       await stage.failure(await stage.workflow());
       const { errorEntry } = await stage.end(only(await stage.claim()), failed('Own'));
-      const receipt = only(await stage.store.receipts(stage.owner.id, defined(errorEntry)));
-      deepEqual([receipt.kind, receipt.listenerId], ['withheld', stage.global.id]);
-      match(String(receipt.reason), /never sent to itself/);
+      const receipts = await stage.store.receipts(stage.owner.id, defined(errorEntry));
+      deepEqual(
+        receipts.map(({ kind, listenerId }) => [kind, listenerId]),
+        [
+          ['withheld', stage.global.id],
+          ['withheld', channelListener(stage.owner.id, OWNER_MAIL)],
+        ],
+      );
+      match(String(receipts[0]?.reason), /never sent to itself/);
+      equal(only(await stage.store.takeNotices(9)).group.emitterId, stage.global.id);
       const own = { ownerId: stage.owner.id, emitterId: stage.global.id, name: ERRORS };
       equal((await stage.store.listEmissions(own, { limit: 10 }, false)).totalCount, 1);
       deepEqual(await stage.claim(), []);
