@@ -93,7 +93,7 @@ export function useNames(): (id: string) => string {
   // Without a list of what it depends on: rows ask while they are drawn.
   useEffect(() => seek(client, unknown));
   const all = Object.values(named).flat();
-  const names = new Map(all.map(({ id, name, url }) => [id, name ?? url ?? id])).set(OWNER_MAIL, 'Mail');
+  const names = new Map(all.map(({ id, name, url }) => [id, name ?? url ?? id])).set(OWNER_MAIL, 'Owner’s mail');
   return (id) => {
     const name = names.get(id);
     if (name === undefined && !isPending) unknown.add(id);

@@ -34,7 +34,7 @@ function Sent() {
   const channels = useQuery(channelsQuery).data ?? [];
   const put = (change: { channel?: string | undefined; state?: Delivery['state'] | undefined }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const nameOf = (id: string): string => channels.find((one) => one.id === id)?.name ?? id;
+  const names = useNames();
   return (
     <Listed
       title={T.notices.sent}
@@ -47,7 +47,7 @@ function Sent() {
               label={T.notices.to}
               all={T.notices.mails}
               options={[...new Set([...channels.map(({ id }) => id), ...(channel === undefined ? [] : [channel])])]}
-              textOf={nameOf}
+              textOf={names}
               value={channel}
               choose={(one) => put({ channel: one })}
             />

@@ -86,6 +86,7 @@ export function hintOf({ kind, config }: Pick<Channel, 'kind' | 'config'>): stri
 /** The channel that each owner has without making it: the owner's mail address, for the errors of the global error workflow, of which nothing else tells. */
 export const OWNER_MAIL = 'ch_mail';
 
+/** Returns that channel of an owner; without a mail address, its mails are written to the outbox folder. */
 export function ownerMail({ id, email, createdAtMs, updatedAtMs }: Omit<Owner, 'name'>): Channel {
   const config = email === null ? {} : { to: email };
   return { id: OWNER_MAIL, ownerId: id, kind: 'mail', name: 'Mail', active: true, config, createdAtMs, updatedAtMs };

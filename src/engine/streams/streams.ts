@@ -17,6 +17,7 @@ import type { Clock } from '../../ports.ts';
 import type { EmissionRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { announcementOf } from '../../store/contract/streams.ts';
+import { StoreUnavailable } from '../../store/contract/unavailable.ts';
 import { limitTime } from '../../time-limit.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
@@ -171,10 +172,16 @@ export class Streams {
     this.#knownTo = upTo;
     const reads = Promise.allSettled(waiting);
     // Those that take longer go on by themselves: what comes meanwhile is for other readers, too. One that fails leaves its group behind.
-    const done = (await inTime(reads, READS_MS)) ?? [];
-    const failed = done.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+    const done = await inTime(reads, READS_MS);
+    if (done === null) void reads.then((late) => this.#reportLate(late));
+    for (const one of done ?? []) if (one.status === 'rejected') throw one.reason;
     return this.#looks > 0 ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** Logs why reads failed that were not waited for. That storage is away, the next look at the log says. */
+  #reportLate(reads: readonly PromiseSettledResult<void>[]): void {
+    const failed = reads.find((one) => one.status === 'rejected' && !(one.reason instanceof StoreUnavailable));
+    if (failed?.status === 'rejected') this.#deps.log.error({ err: failed.reason }, 'a read for streams failed');
   }
 
   /** Sends a sign of life to one share of the readers. Returns how long to wait. */

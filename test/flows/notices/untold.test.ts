@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { createOwner } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { startMailServer } from '../../support/sources/mail-server.ts';
 import { until } from '../../support/wait.ts';
@@ -14,7 +15,7 @@ const BROKEN = "export default () => { throw Object.assign(new Error('no such ch
 const HOUR_MS = 3_600_000;
 
 /** Has errors told by a workflow that fails, and returns it. */
-async function breakDesk(errand: Errand, settings: Json = {}): Promise<Json> {
+async function breakDesk(errand: Pick<Errand, 'workflow' | 'client'>, settings: Json = {}): Promise<Json> {
   const desk = await errand.workflow(BROKEN, { name: 'Desk', settings });
   await errand.client.put('/v1/users/me', { global_error_workflow_id: desk.id });
   return desk;
@@ -91,16 +92,21 @@ test('they go to channels where there are some, and nowhere when that is asked f
   deepEqual(await errand.outbox(), []);
 });
 
-test('another owner gets none of it', async () => {
+test('each owner is mailed of their own, by a channel that nobody can change', async () => {
   await using errand = await startErrand();
-  await breakDesk(errand);
-  const workflow = await errand.workflow(THROW);
-  await errand.send(workflow, {});
-  const [mail] = await mailsOf(errand, 1);
-  deepEqual(
-    mail.to.map(({ address }: Json) => address),
-    ['owner@example.com'],
-  );
+  const other = await createOwner(errand, 'other');
+  for (const one of [errand, other]) {
+    await breakDesk(one);
+    await one.send(await one.workflow(THROW), {});
+  }
+  const mails = await mailsOf(errand, 2);
+  deepEqual(mails.map(({ to }) => to[0].address).toSorted(), ['other@example.com', 'owner@example.com']);
+  const ofOne = async ({ client }: Pick<Errand, 'client'>): Promise<string[]> =>
+    (await client.get('/v1/deliveries?channel_id=ch_mail')).data.map(({ id }: Json) => id);
+  const [[first], [second, ...more]] = await Promise.all([ofOne(errand), ofOne(other)]);
+  deepEqual(more, []);
+  equal((await other.client.request('GET', `/v1/deliveries/${first}`)).status, 404);
+  equal((await errand.client.request('GET', `/v1/deliveries/${second}`)).status, 404);
   const path = '/v1/channels/ch_mail';
   for (const [method, at, body] of [
     ['GET', path],

@@ -92,6 +92,8 @@ interface Stage {
   readonly log: Log;
   readonly streams: Streams;
   readonly wake: WakeUps;
+  /** What was logged as an error. */
+  readonly failures: readonly object[];
   open(
     sink: Sink,
     more?: { after?: number; emitterId?: string; name?: string; isAllowed?: () => boolean },
@@ -107,7 +109,8 @@ export function stage(): Stage {
       utf8(records.map(({ body }) => `${text(body as Uint8Array)} `).join('')),
     quiet: utf8('. '),
   };
-  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const failures: object[] = [];
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: (fields: object) => failures.push(fields) };
   const wake = new WakeUps();
   const streams = new Streams({
     store: log.store,
@@ -122,6 +125,7 @@ export function stage(): Stage {
     log,
     streams,
     wake,
+    failures,
     open: async (sink, { after, emitterId = 'dc_1', name = '', isAllowed = () => true } = {}) => {
       const channel = { ownerId: 'u_1', emitterId, name };
       const opened = await streams.openStream({ channel, after: after ?? null, isAllowed: async () => isAllowed() });
