@@ -2,9 +2,9 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
-import { DAY_MS, LIMITS } from '../../../src/domain/limits.ts';
-import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
+import { NUMBERS_PER_MS } from '../../../../src/domain/ids.ts';
+import { DAY_MS, LIMITS } from '../../../../src/domain/limits.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { FIRST, Sink, settled, stage } from './streams-kit.ts';
 
 describe('streams', () => {

@@ -1,16 +1,16 @@
 // Streams over a log in memory, and readers that tell what they got.
 
-import { text, utf8 } from '../../../src/domain/bytes.ts';
-import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
-import { LIMITS } from '../../../src/domain/limits.ts';
-import type { Workflow } from '../../../src/domain/resource.ts';
-import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
-import { Streams } from '../../../src/engine/streams/streams.ts';
-import { WakeUps } from '../../../src/engine/wake-ups.ts';
-import type { EmissionRecord } from '../../../src/store/contract/records.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
-import type { LoggedRecord } from '../../../src/store/contract/streams.ts';
-import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
+import { text, utf8 } from '../../../../src/domain/bytes.ts';
+import { NUMBERS_PER_MS } from '../../../../src/domain/ids.ts';
+import { LIMITS } from '../../../../src/domain/limits.ts';
+import type { Workflow } from '../../../../src/domain/resource.ts';
+import type { OpenStream, StreamSink } from '../../../../src/domain/stream.ts';
+import { Streams } from '../../../../src/engine/streams/streams.ts';
+import { WakeUps } from '../../../../src/engine/wake-ups.ts';
+import type { EmissionRecord } from '../../../../src/store/contract/records.ts';
+import type { Store } from '../../../../src/store/contract/store.ts';
+import type { LoggedRecord } from '../../../../src/store/contract/streams.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 
 export const NOW_MS = 1_782_000_000_000;
 export const FIRST = NOW_MS * NUMBERS_PER_MS;

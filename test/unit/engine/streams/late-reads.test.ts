@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { Sink, settled, stage } from './streams-kit.ts';
 
 test('a read that fails late is read again, and is logged unless storage is away', async () => {
