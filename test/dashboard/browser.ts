@@ -148,13 +148,23 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Returns what a pointer does not come to, since another control lies over its middle. Bars that stay in view may, and open menus. */
+/**
+ * Returns what a pointer does not come to, since another control lies over the middle of what is seen of it: long text is cut by what
+ * it stands in. Bars that stay in view may, and open menus.
+ */
 const COVERED = `(() => {
   const CONTROLS = 'a[href], button, input, select, textarea';
   const stays = (one) => one !== null && (['fixed', 'sticky'].includes(getComputedStyle(one).position) || stays(one.parentElement));
   const within = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? document;
+  const seenOf = (box, one) => {
+    if (!box || !one) return box;
+    if (getComputedStyle(one).overflowX === 'visible') return seenOf(box, one.parentElement);
+    const [{ left, right }, { x, width, y, height }] = [one.getBoundingClientRect(), box];
+    const from = Math.max(x, left);
+    return seenOf({ x: from, width: Math.min(x + width, right) - from, y, height }, one.parentElement);
+  };
   return [...within.querySelectorAll(CONTROLS)].flatMap((control) => {
-    const [box] = control.getClientRects();
+    const box = seenOf(control.getClientRects()[0], control.parentElement);
     if (!box || box.width < 2 || getComputedStyle(control).visibility !== 'visible') return [];
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
     const over = document.elementFromPoint(x, y)?.closest(CONTROLS + ', label');

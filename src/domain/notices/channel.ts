@@ -101,8 +101,18 @@ export function channelsFor(
   { emitterId, settings }: { readonly emitterId: string; readonly settings: NoticeSettings | undefined },
 ): readonly string[] {
   const chosen = settings?.channels ?? (settings?.notify === false ? [] : (owner?.channelIds ?? []));
-  const isUntold = chosen.length === 0 && emitterId === owner?.globalErrorWorkflowId && settings?.notify !== false;
-  return isUntold ? [OWNER_MAIL] : chosen;
+  return chosen.length === 0 ? insteadOf({ owner, emitterId, settings }) : chosen;
+}
+
+/** Returns the channels in place of none, or of those that are not active: the owner's mail for the global error workflow, else none. */
+export function insteadOf({ owner, emitterId, settings }: OfEmitter): readonly string[] {
+  return emitterId === owner?.globalErrorWorkflowId && settings?.notify !== false ? [OWNER_MAIL] : [];
+}
+
+interface OfEmitter {
+  readonly owner: Pick<Owner, 'globalErrorWorkflowId'> | undefined;
+  readonly emitterId: string;
+  readonly settings: NoticeSettings | undefined;
 }
 
 interface NoticeSettings {

@@ -4,7 +4,7 @@ import type { NewEmission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { channelsFor, OWNER_MAIL, opensIncidents, ownerMail } from '../../domain/notices/channel.ts';
+import { channelsFor, insteadOf, OWNER_MAIL, opensIncidents, ownerMail } from '../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailEmission } from '../../domain/notices/mail.ts';
@@ -95,8 +95,9 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     const found = await Promise.all(
       [...new Set(ids)].map((id) => (id === OWNER_MAIL ? ownerMail(owner) : store.getChannel(owner.id, id))),
     );
-    return found.flatMap((channel) => {
-      if (!channel?.active) return [];
+    const open = found.flatMap((channel) => (channel?.active ? [channel] : []));
+    if (open.length === 0 && !isToldBefore) return insteadOf({ owner, emitterId: group.emitterId, settings });
+    return open.flatMap((channel) => {
       // An attempt whose answer was lost may have opened an incident: closing one that is not open is no error.
       const isWanted = kind !== 'recovered' || opensIncidents(channel.kind) || heard.get(channel.id) === true;
       return isWanted ? [channel.id] : [];

@@ -92,6 +92,35 @@ test('they go to channels where there are some, and nowhere when that is asked f
   deepEqual(await errand.outbox(), []);
 });
 
+test('they are mailed where no channel is active', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { id } = await errand.client.post('/v1/channels', { kind: 'discord', config: { url: receiver.url } });
+  const desk = await breakDesk(errand, { channels: [id] });
+  await errand.client.put(`/v1/channels/${id}`, { active: false });
+  const workflow = await errand.workflow(THROW);
+  await errand.send(workflow, {});
+  await mailsOf(errand, 1);
+  await errand.settled();
+  const { receipts, told } = await shown(errand, desk);
+  equal(told, 'told');
+  deepEqual(
+    receipts.map(({ kind, listener_id: to }: Json) => [kind, to]),
+    [
+      ['withheld', desk.id],
+      ['delivery', 'ch_mail'],
+      ['withheld', id],
+    ],
+  );
+  // Not those of any other workflow.
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { settings: { channels: [id] } });
+  await errand.send(workflow, {});
+  await errand.errors(desk.id, 2);
+  await errand.settled();
+  equal((await errand.outbox()).length, 1);
+  equal(receiver.received.length, 0);
+});
+
 test('each owner is mailed of their own, by a channel that nobody can change', async () => {
   await using errand = await startErrand();
   const other = await createOwner(errand, 'other');

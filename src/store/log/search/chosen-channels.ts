@@ -1,6 +1,6 @@
 // The channels that are chosen for the errors of emitters, and why one of them gets no notices.
 
-import { channelsFor, OWNER_MAIL } from '../../../domain/notices/channel.ts';
+import { channelsFor, insteadOf, OWNER_MAIL } from '../../../domain/notices/channel.ts';
 import { isAmong, sql } from '../../config/sql.ts';
 import { flag, json, text, textOrNull } from '../../rows/cells.ts';
 import { toSettings } from '../../rows/runnable-rows.ts';
@@ -34,6 +34,10 @@ export async function chosenChannels(
     if (active.get(id) === true || id === OWNER_MAIL) return null;
     return active.has(id) ? 'the channel is not active' : 'the channel was deleted';
   };
-  return (emitterId) =>
-    channelsFor(owned, { emitterId, settings: settings.get(emitterId) }).map((id) => ({ id, whyNot: whyNot(id) }));
+  return (emitterId) => {
+    const of = { emitterId, settings: settings.get(emitterId) };
+    const chosen = channelsFor(owned, of).map((id) => ({ id, whyNot: whyNot(id) }));
+    const instead = chosen.some((one) => one.whyNot === null) ? [] : insteadOf({ owner: owned, ...of });
+    return [...chosen, ...instead.map((id) => ({ id, whyNot: null }))];
+  };
 }
