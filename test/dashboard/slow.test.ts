@@ -153,23 +153,35 @@ test('each page of a server that fails says so, and is whole again', { skip }, a
   });
 });
 
+const TICK = `export default {
+  name: 'Tick', key: 'tick', version: '0.0.1', type: 'source',
+  props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 86400 } } },
+  run() {},
+};`;
+
 test('a button that is pressed twice on a slow server has one effect', { skip }, async () => {
   const { paths, waitingPath } = story;
+  // One with an address asks for the event first.
+  const timer = await errand.client.post('/v1/sources', { name: 'Tick', component_code: TICK });
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
-    for (const [path, name] of [
+    for (const [path, name, asked] of [
       [paths['/errors/$groupId'], 'Replay'],
       [paths['/workflows/$workflowId'], /^Roll back to /],
-      [paths['/sources/$sourceId'], 'Run now'],
+      [`/sources/${timer.id}`, 'Run now'],
       [paths['/webhooks/$webhookId'], 'Send a test'],
       [paths['/deliveries/$deliveryId'], 'Send again'],
-      [waitingPath, 'Cancel'],
+      [waitingPath, 'Cancel', 'Cancel the run'],
     ] as const) {
       await visit.open(path ?? '');
       await visit.still();
-      const button = page.getByRole('button', { name, exact: true }).first();
+      let button = page.getByRole('button', { name, exact: true }).first();
       await button.waitFor();
+      if (asked !== undefined) {
+        await button.click();
+        button = page.getByRole('dialog').getByRole('button', { name: asked, exact: true });
+      }
       const changes: string[] = [];
       const keep = async (route: Route): Promise<void> => {
         if (route.request().method() === 'GET') return route.continue();

@@ -26,7 +26,7 @@ import { curlOf } from './curl.ts';
 import { type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Message } from './message.tsx';
 import { Receipts } from './receipts.tsx';
-import { Stack } from './stack.tsx';
+import { Stack, useFailedCode } from './stack.tsx';
 
 /** It comes when it is first opened. */
 const ReplayDialog = later(async () => (await import('./replay.tsx')).ReplayDialog);
@@ -40,12 +40,18 @@ export function ErrorPage() {
   const isOfWorkflow = emitterId.startsWith('p_');
   const workflow = useQuery({ ...workflowQuery(emitterId), enabled: isOfWorkflow });
   const fixture = useQuery(fixtureQuery(errorId));
+  const code = useFailedCode(isOfWorkflow ? emitterId : null, deploymentOf(record.data));
   const isFirst = [fixture, ...(isOfWorkflow ? [workflow] : [])].some(
     ({ isPending, errorUpdateCount }) => isPending && errorUpdateCount === 0,
   );
   if (!record.data) return <Unready of={group.data ? record : group} isPage />;
-  if (isFirst) return <LoadingPage />;
+  if (isFirst || code.isComing) return <LoadingPage />;
   return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
+}
+
+function deploymentOf(record: ErrorRecordWhole | undefined): string | null {
+  const id: unknown = record?.event?.original_context?.deployment_id;
+  return typeof id === 'string' ? id : null;
 }
 
 interface WholeProps {
@@ -61,13 +67,13 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const event = fixture.data ? eventTextOf(fixture.data) : null;
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
+  const deploymentId = deploymentOf(record);
   const mayWrite = useMay('write');
   // Without a run no event was run: it is of a mail, a request or a watch, or was reported.
   const isOfCode = /^(p|dc)_/.test(emitterId) && record.run_id !== null;
   const canReplay = mayWrite && isOfCode && event !== null && !event.isBinary;
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
-  const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;
   return (
     <>
       <Link to="/errors/$groupId" params={{ groupId }} className="crumb">

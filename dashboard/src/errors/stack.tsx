@@ -30,8 +30,11 @@ interface StackProps {
   readonly deploymentId: string | null;
 }
 
-/** Returns the code of the version that failed, by step, and what is to be said of it. Lines of another one would blame the wrong. */
-function useFailedCode(workflowId: string | null, deploymentId: string | null) {
+/**
+ * Returns the code of the version that failed, by step, what is to be said of it, and whether there is more to come. Lines of
+ * another one would blame the wrong.
+ */
+export function useFailedCode(workflowId: string | null, deploymentId: string | null) {
   const { data: workflow } = useQuery({ ...workflowQuery(workflowId ?? ''), enabled: workflowId !== null });
   const active = workflow?.deployment_id ?? '';
   const isOther = workflow !== undefined && deploymentId !== null && active !== deploymentId;
@@ -43,14 +46,17 @@ function useFailedCode(workflowId: string | null, deploymentId: string | null) {
   const codeOf = new Map(
     (workflow?.steps ?? []).flatMap(({ namespace, code }) => (code === undefined ? [] : [[namespace, code]])),
   );
-  if (!isOther) return { codeOf, said: null };
-  if (!changes.data) return { codeOf: new Map<string, string>(), said: changes.isError ? T.error.sourceGone : null };
+  if (!isOther) return { codeOf, said: null, isComing: false };
+  if (!changes.data) {
+    const said = changes.isError ? T.error.sourceGone : null;
+    return { codeOf: new Map<string, string>(), said, isComing: changes.errorUpdateCount === 0 };
+  }
   for (const { namespace, lines } of changes.data.code) {
     const code = lines && codeBefore(codeOf.get(namespace) ?? '', lines);
     if (code === null) codeOf.delete(namespace);
     else codeOf.set(namespace, code);
   }
-  return { codeOf, said: T.error.sourceFailed };
+  return { codeOf, said: T.error.sourceFailed, isComing: false };
 }
 
 /** The stack, with the lines of code around the frames that belong to the workflow's own steps. */

@@ -57,7 +57,14 @@ export function FormDialog({ submit, isBad = false, isReady = true, run, childre
           <Button variant="default" size="xs" onClick={dialog.close}>
             {T.error.cancel}
           </Button>
-          <Button type="submit" size="xs" loading={isBusy} disabled={!isReady} className={isBad ? 'is-bad' : undefined}>
+          <Button
+            type="submit"
+            size="xs"
+            loading={isBusy}
+            aria-busy={isBusy}
+            disabled={!isReady}
+            className={isBad ? 'is-bad' : undefined}
+          >
             {submit}
           </Button>
         </div>
