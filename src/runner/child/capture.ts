@@ -20,10 +20,12 @@ export interface Thrown {
 export class Capture {
   readonly #limits: ChildLimits;
   readonly #stacks: StackMapper;
+  readonly #hasNetwork: boolean;
 
-  constructor(limits: ChildLimits, stacks: StackMapper) {
+  constructor(limits: ChildLimits, stacks: StackMapper, hasNetwork = true) {
     this.#limits = limits;
     this.#stacks = stacks;
+    this.#hasNetwork = hasNetwork;
   }
 
   /** Returns the fault. Never throws. */
@@ -52,7 +54,7 @@ export class Capture {
     return {
       step,
       code: loading ? 'StartFailed' : cutChars(this.#mapped(codeOf(value, isError)), this.#limits.codeChars),
-      msg: cutBytes(isError ? this.#withInner(own, value) : own, this.#limits.messageBytes),
+      msg: cutBytes(isError ? this.#explained(this.#withInner(own, value), value) : own, this.#limits.messageBytes),
       tsMs: nowMs(),
       stack: isError ? this.#stackOf(value) : '',
     };
@@ -97,6 +99,12 @@ export class Capture {
     return message === '' ? inner.join('; ') : `${message}: ${inner.join('; ')}`;
   }
 
+  /** Returns the message, with the reason where a connection failed since there is no network: the system's own words name none. */
+  #explained(message: string, error: object): string {
+    const isUnreachable = !this.#hasNetwork && [error, ...causesOf(error)].some(isOfConnection);
+    return isUnreachable ? `${message}: ${NO_NETWORK}` : message;
+  }
+
   /**
    * Returns the begin of a message, with the stacks in it mapped. A message contains stacks where the thrown value has errors
    * in it, or is a Proxy of one. As V8 wrote them, they would name the folder of this process, which is none of the
@@ -132,6 +140,14 @@ function causesOf(error: object): unknown[] {
     cause = isErrorLike(cause) ? read(cause, 'cause') : undefined;
   }
   return causes;
+}
+
+const NO_NETWORK = 'code has no network here, since ERRAND_JAIL_NETWORK of the server is none';
+/** What connections and lookups of names fail with in a network namespace that has a loopback interface alone. */
+const UNREACHABLE: readonly unknown[] = ['EAI_AGAIN', 'ENETUNREACH', 'ECONNREFUSED'];
+
+function isOfConnection(value: unknown): boolean {
+  return isErrorLike(value) && UNREACHABLE.includes(read(value, 'code'));
 }
 
 function isAggregate(error: object): boolean {

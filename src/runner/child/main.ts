@@ -20,7 +20,7 @@ const PIPE_FD = 3;
 /** The server is trusted; this bound only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-const { close, egress, limits, parent } = confine();
+const { close, egress, hasNetwork, limits, parent } = confine();
 if (limits !== null) harden(limits, parent, close.length);
 else refuseSignals();
 refuseHazards();
@@ -35,7 +35,7 @@ const writer = new FrameWriter(
   (flush) => setImmediate(() => worker.endTurn(flush)),
   () => worker.completeFailed(),
 );
-const worker: Worker = new Worker(writer);
+const worker: Worker = new Worker(writer, hasNetwork);
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.receive(messages as ToChild[], blobs));
 
 captureConsole();

@@ -40,6 +40,7 @@ const performanceMs = performance.now.bind(performance);
 
 export class Worker {
   readonly #writer: FrameWriter;
+  readonly #hasNetwork: boolean;
   readonly #runs = new Map<number, ActiveRun>();
   #program: Program | undefined;
   #loaded = false;
@@ -63,8 +64,9 @@ export class Worker {
    */
   readonly #outside = AsyncLocalStorage.snapshot();
 
-  constructor(writer: FrameWriter) {
+  constructor(writer: FrameWriter, hasNetwork: boolean) {
     this.#writer = writer;
+    this.#hasNetwork = hasNetwork;
   }
 
   receive(messages: readonly ToChild[], blobs: Buffer): void {
@@ -126,7 +128,7 @@ export class Worker {
     // Errand's code.
     Object.assign(process.env, env);
     Error.stackTraceLimit = limits.stackFrames;
-    const capture = new Capture(limits, new StackMapper(steps, limits));
+    const capture = new Capture(limits, new StackMapper(steps, limits), this.#hasNetwork);
     const program: Program = {
       steps: [],
       limits,

@@ -107,6 +107,7 @@ export class Jails implements Isolation {
       close: this.#close,
       user: null,
       egress,
+      hasNetwork: network !== 'none',
       parent: null,
       limits: this.#hardens ? limits : null,
     });

@@ -65,6 +65,7 @@ export class PlainProcesses implements Isolation {
       close: this.#close,
       user: options.user,
       egress: goesThroughServer(this.#settings, options.isOurs) ? egressSocketIn(options.dir) : null,
+      hasNetwork: true,
       parent: process.pid,
       limits: this.#hardens ? limits : null,
     };

@@ -22,6 +22,8 @@ export interface Confinement {
   readonly limits: ResourceLimits | null;
   /** The egress tunnel through the server; null: there is none, or connections are made directly. */
   readonly egress: EgressSocket | null;
+  /** False: the process is in a jail from which no connection leads out. */
+  readonly hasNetwork: boolean;
 }
 
 /**

@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { folderArguments, systemArguments } from '../../../../src/runner/isolation/jail.ts';
-import { deploymentOf, ISOLATION, kit, requestOf, returned, signal, until } from '../kit.ts';
+import { deploymentOf, faultOf, ISOLATION, kit, requestOf, returned, signal, until } from '../kit.ts';
 import { noJail } from './jail-kit.ts';
 
 const skip = await noJail();
@@ -180,4 +180,16 @@ test('a jail ends with its server', { skip }, async (t) => {
   const [inner] = childrenOf(bwrap as number);
   server.kill('SIGKILL');
   await until(() => read(`/proc/${inner}/cmdline`) === '' && processesWith(tmpDir).length === 0);
+});
+
+test('an error says that there is no network', { skip }, async (t) => {
+  const given = kit(t, { isolation: JAIL });
+  const why = 'code has no network here, since ERRAND_JAIL_NETWORK of the server is none';
+  const cases: [body: string, message: string][] = [
+    ['await fetch("https://api.example.com/")', `fetch failed: ${why}`],
+    ['await node("dns").promises.lookup("db.internal")', `getaddrinfo EAI_AGAIN db.internal: ${why}`],
+    ['await fetch("http://127.0.0.1:4400/")', `fetch failed: ${why}`],
+    ['throw new Error("own", { cause: new Error("other") })', 'own'],
+  ];
+  for (const [body, message] of cases) assert.equal(faultOf(await given.evaluate(body)).msg, message);
 });
