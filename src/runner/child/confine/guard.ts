@@ -44,7 +44,8 @@ function blockExits(): void {
   override('exit', (code) => end(`process.exit(${code ?? ''})`));
   override('reallyExit', () => end('process.reallyExit()'));
   override('abort', () => end('process.abort()'));
-  override('kill', (pid) => {
+  override('kill', (pid, signal) => {
+    if (pid === process.pid && signal === 0) return true; // it asks whether the process is there
     if (pid === process.pid) end('process.kill(process.pid)');
     throw new Error('Code may not send signals to other processes');
   });
@@ -64,7 +65,7 @@ function blockSignals(): void {
   for (const name of ['_kill', '_debugProcess', '_debugEnd', '_getActiveHandles']) override(name, undefined);
 }
 
-function override(name: string, value: ((argument?: unknown) => unknown) | undefined): void {
+function override(name: string, value: ((...given: unknown[]) => unknown) | undefined): void {
   Object.defineProperty(process, name, { value, enumerable: true, configurable: true, writable: true });
 }
 

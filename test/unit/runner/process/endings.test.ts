@@ -48,6 +48,10 @@ test('every way to end the process is told', async (t) => {
   }
 });
 
+test('code may ask whether its own process is there', async (t) => {
+  assert.equal(returned(await kit(t).run('export default () => process.kill(process.pid, 0)')), true);
+});
+
 test('a process killed from outside is lost', async (t) => {
   const { came, onAnswer } = signal();
   const outcome = kit(t).run(
