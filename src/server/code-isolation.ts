@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates } from 'node:tls';
 import type { Log } from '../ports.ts';
 import type { PackageFolders } from '../runner/bundling/outside.ts';
 import { type Opened, openCgroups } from '../runner/isolation/cgroups.ts';
@@ -28,11 +29,16 @@ export function isolationOf(config: Config): IsolationSettings {
   const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
   const user = isOther ? { uid: codeUser.uid, gid: codeUser.gid } : null;
   const packageFolders = () => packageFoldersOf(config, user);
-  if (user === null) return { level, network, user, packageFolders };
-  const range = codeUser?.isAsked ? null : ownersRange();
-  if (range === null) return { level, network, user, packageFolders };
-  const userOf = createCodeUsers(join(passableTmp(), OWNERS_USERS), range);
-  return { level, network, user, packageFolders, userOf };
+  const settings = { level, network, user, packageFolders, ...operatorsAuthorities() };
+  const range = user === null || codeUser?.isAsked ? null : ownersRange();
+  if (range === null) return settings;
+  return { ...settings, userOf: createCodeUsers(join(passableTmp(), OWNERS_USERS), range) };
+}
+
+/** Returns the certificates that NODE_EXTRA_CA_CERTS has given this process: code reaches the same services. */
+function operatorsAuthorities(): Pick<IsolationSettings, 'authorities'> {
+  const extra = getCACertificates('extra');
+  return extra.length === 0 ? {} : { authorities: extra.join('\n') };
 }
 
 function packageFoldersOf({ packagesDir, componentsDir }: Config, user: CodeUser | null): PackageFolders {

@@ -82,9 +82,18 @@ const TLS_WORDS: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in an unknown authority',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the issuer of the certificate is unknown',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'the authority of the certificate is unknown, or the certificates between them were not sent',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
 };
+
+/** Where the authority may be the operator's own. */
+const UNTRUSTED = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 const OURS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 const RESETS = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', '']);
@@ -174,10 +183,11 @@ function connectFailure({ phase, systemCode: code }: ConnectFailed): Failure {
     return { outcome: 'reset', detail: `The connection was closed ${during}${inBrackets(code)}.` };
   }
   if (phase === 'tls') {
-    return {
-      outcome: 'tls',
-      detail: `The TLS handshake failed: ${TLS_WORDS[code] ?? 'no secure connection came about'}${inBrackets(code)}.`,
-    };
+    const why = TLS_WORDS[code] ?? 'no secure connection came about';
+    const remedy = UNTRUSTED.has(code)
+      ? '; for an authority of your own, set NODE_EXTRA_CA_CERTS of the server to its file'
+      : '';
+    return { outcome: 'tls', detail: `The TLS handshake failed: ${why}${inBrackets(code)}${remedy}.` };
   }
   if (code === 'ECONNREFUSED') return { outcome: 'refused', detail: 'The receiver refused the connection.' };
   return { outcome: 'refused', detail: `The receiver could not be reached${inBrackets(code)}.` };

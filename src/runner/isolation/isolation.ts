@@ -28,6 +28,8 @@ export interface IsolationSettings {
   readonly userOf?: (ownerId: string) => CodeUser;
   /** Returns the folders of packages that code is shown, as they are now. Left out: none. */
   readonly packageFolders?: () => PackageFolders;
+  /** Certificates of authorities (PEM) that code trusts besides Node's own. Left out: none. */
+  readonly authorities?: string;
   /** Whether processes limit themselves (child/confine/harden.ts) instead of a shell. Left out: where they can. */
   readonly hardens?: boolean;
 }
@@ -117,6 +119,8 @@ export async function prepareEgress(
 
 export const NO_EGRESS = 'no egress was given to code whose connections go through the server';
 export const CHILD_FILE = 'child.mjs';
+/** Its name in the process's folder. */
+export const AUTHORITIES_FILE = 'authorities.pem';
 export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 
 const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
@@ -163,6 +167,15 @@ export function nodeArguments({ dir, tmp }: Inside, given: NodeOptions, confinem
  * would undo the permissions. Without HOME, `os.homedir()` throws for a user of whom the system has no entry, and packages
  * look there for their settings.
  */
-export function environmentOf({ tmp }: Inside, sourceId: string | null): Record<string, string> {
-  return { HOME: tmp, TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };
+export function environmentOf(
+  { dir, tmp }: Inside,
+  sourceId: string | null,
+  { authorities }: Pick<IsolationSettings, 'authorities'>,
+): Record<string, string> {
+  return {
+    ...{ HOME: tmp, TMPDIR: tmp, TZ: 'UTC' },
+    // Node reads the file with the first TLS connection.
+    ...(authorities === undefined ? {} : { NODE_EXTRA_CA_CERTS: join(dir, AUTHORITIES_FILE) }),
+    ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }),
+  };
 }

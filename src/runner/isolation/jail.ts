@@ -111,7 +111,8 @@ export class Jails implements Isolation {
       parent: null,
       limits: this.#hardens ? limits : null,
     });
-    const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
+    const variables = Object.entries(environmentOf(INSIDE, sourceId, this.#settings));
+    const env = variables.flatMap(([name, value]) => ['--setenv', name, value]);
     const { packageFolders } = this.#settings;
     const packages = packageFolders ? packageMounts(INSIDE.dir, linkedIn(dir, packageFolders())) : [];
     const folders = folderArguments(dir, memoryMb, packages);

@@ -73,7 +73,7 @@ export class PlainProcesses implements Isolation {
     const readable = packageFolders ? readablePackages(linkedIn(options.dir, packageFolders())) : [];
     const node = [process.execPath, ...nodeArguments(inside, { ...options, readable }, confinement)];
     const [command = '', ...args] = this.#hardens ? node : underLimits(node, limits);
-    const env = environmentOf(inside, options.sourceId);
+    const env = environmentOf(inside, options.sourceId, this.#settings);
     // A process group of its own: Ctrl-C in a terminal goes to the whole group of the server, which then waits for its runs.
     const child = spawn(command, args, { cwd: inside.tmp, env, detached: true, stdio: [...STDIO] });
     return {

@@ -1,10 +1,11 @@
-// The folder of each child process: its program and `code` (the bundles of the steps), which it may read, and `tmp`,
+// The folder of each child process: its program, certificates that it trusts and `code` (the bundles of the steps), which it may read, and `tmp`,
 // which it may also write. Where the process runs as another user than the server, that user's group may read the
 // folder, other users may not, and `tmp` belongs to that user.
 
 import {
   chmodSync,
   chownSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -19,7 +20,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Deployment } from '../../domain/resource.ts';
 import type { StepFile } from '../child/protocol.ts';
 import { childCode } from './child-code.ts';
-import { CHILD_FILE, type CodeUser, type IsolationSettings } from './isolation.ts';
+import { AUTHORITIES_FILE, CHILD_FILE, type CodeUser, type IsolationSettings } from './isolation.ts';
 import { linkPackages } from './package-folders.ts';
 import { removeFolder } from './remove-folder.ts';
 import { abandonedBeside, mark, takeAbandoned, unmark } from './servers-folders.ts';
@@ -31,7 +32,7 @@ export class Workdirs {
   readonly #base: string;
   readonly #user: CodeUser | null;
   readonly #childCode: Promise<string>;
-  readonly #settings: Pick<IsolationSettings, 'packageFolders' | 'level'>;
+  readonly #settings: Pick<IsolationSettings, 'packageFolders' | 'level' | 'authorities'>;
 
   /**
    * `user` is the user of the processes; null: the server's own. Throws when the folder is not the server's, or is out
@@ -40,7 +41,7 @@ export class Workdirs {
   constructor(
     base: string,
     user: CodeUser | null = null,
-    settings: Pick<IsolationSettings, 'packageFolders' | 'level'> = { level: 'process' },
+    settings: Pick<IsolationSettings, 'packageFolders' | 'level' | 'authorities'> = { level: 'process' },
   ) {
     this.#user = user;
     this.#settings = settings;
@@ -68,7 +69,8 @@ export class Workdirs {
     mkdirSync(join(dir, 'code'));
     mkdirSync(join(dir, 'tmp'));
     writeFileSync(join(dir, CHILD_FILE), code);
-    const { packageFolders, level } = this.#settings;
+    const { packageFolders, level, authorities } = this.#settings;
+    if (authorities !== undefined) writeFileSync(join(dir, AUTHORITIES_FILE), authorities);
     if (packageFolders) linkPackages(dir, packageFolders(), level === 'jail');
     if (user !== null) handOver(dir, user);
     return dir;
@@ -156,7 +158,9 @@ function handOver(dir: string, { uid, gid }: CodeUser): void {
     chownSync(folder, -1, gid);
     chmodSync(folder, 0o750);
   }
-  chmodSync(join(dir, CHILD_FILE), READABLE);
+  for (const file of [CHILD_FILE, AUTHORITIES_FILE]) {
+    if (existsSync(join(dir, file))) chmodSync(join(dir, file), READABLE);
+  }
   chmodSync(join(dir, 'tmp'), 0o700);
   chownSync(join(dir, 'tmp'), uid, gid);
 }

@@ -148,7 +148,7 @@ test('TLS needs a certificate that is trusted', async () => {
   assert.equal(refused.outcome, 'tls');
   assert.equal(
     refused.detail,
-    'The TLS handshake failed: the certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT).',
+    'The TLS handshake failed: the certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT); for an authority of your own, set NODE_EXTRA_CA_CERTS of the server to its file.',
   );
 
   await using trusting = posterFor({ lookup, ca: certificate.cert });

@@ -20,7 +20,12 @@ const REFUSED: [name: string, certificate: Certificate, ca: string | undefined, 
     authority.cert,
     /the certificate has expired \(CERT_HAS_EXPIRED/,
   ],
-  ['of an authority unknown', good, undefined, /\((UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)/],
+  [
+    'of an authority unknown',
+    good,
+    undefined,
+    /\((UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\); .*NODE_EXTRA_CA_CERTS/,
+  ],
   ['of an authority of the same name', good, other.cert, /The TLS handshake failed: /],
   ['with its unknown chain', { ...good, cert: good.cert + authority.cert }, undefined, /chain ends in an unknown/],
   [

@@ -20,6 +20,7 @@ const isPassedOn = PASSED_ON.has.bind(PASSED_ON);
 export function detachEnvironment(): void {
   const real = process.env;
   const copy: Environment = { ...real };
+  delete copy.NODE_EXTRA_CA_CERTS; // how the server gives certificates, and no variable of the owner's
   setPrototypeOf(real, null); // no setter of code is ever called with it
   const handler = handlerFor(real);
   setPrototypeOf(handler, null); // what code adds to Object.prototype is no trap
