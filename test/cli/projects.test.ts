@@ -173,6 +173,7 @@ test('a server that is well is told as such', async () => {
       ['server', 'well'],
       ['clock', 'well'],
       ['key', 'well'],
+      ['queues', 'well'],
       ['isolation', 'look'],
     ],
     'several owners without a jail',

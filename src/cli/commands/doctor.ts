@@ -10,6 +10,7 @@ import { openFilesLimit, whyTooFewFiles } from '../../open-files.ts';
 import { type Config, dataPaths, readConfig } from '../../server/config.ts';
 import { readRunning } from '../../server/running-file.ts';
 import { EXIT } from '../shell/exit.ts';
+import { lateQueues } from '../shell/late-queues.ts';
 import { createOutput, printJson, printTable, type Style } from '../shell/output.ts';
 import { type Connect, DATA_DIR, type ServerOptions, serverCommand } from '../shell/remote.ts';
 
@@ -192,8 +193,9 @@ async function server(connect: Connect, options: ServerOptions): Promise<Asked> 
     const settings = await settingsOf(errand);
     const level = settings?.get('ERRAND_ISOLATION')?.value ?? 'process';
     const ownersWithoutJail = Number(settings?.get('ERRAND_OWNERS_WITHOUT_JAIL')?.value ?? 1);
+    const waiting = settings === null ? [] : await queues(errand);
     const isolated = settings === null ? [] : [isolation({ isolation: level, ownersWithoutJail }, '')];
-    return asked([{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key, ...isolated], settings);
+    return asked([{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key, ...waiting, ...isolated], settings);
   } catch (error) {
     if (!(error instanceof Error) || !EXPECTED.has(error.name)) throw error;
     return asked([{ what: 'server', is: 'wrong', says: error.message }], null);
@@ -214,6 +216,15 @@ async function settingsOf(errand: Errand): Promise<ServerSettings | null> {
     if (error instanceof ProblemError && error.status === 403) return null;
     throw error;
   }
+}
+
+/** Looks at what waits: each server says that it is ready, also where no process does this work. */
+async function queues(errand: Errand): Promise<Finding[]> {
+  const what = 'queues';
+  const late = lateQueues(await errand.getMetrics());
+  return late.length === 0
+    ? [{ what, is: 'well', says: 'nothing waits for long' }]
+    : late.map((says) => ({ what, is: 'look', says }));
 }
 
 async function ready(ask: () => Promise<{ readonly status: string; readonly bundling?: string }>): Promise<Finding> {
