@@ -12,6 +12,12 @@ import { type Config, dataPaths, maxOwnersOf } from './config.ts';
 /** Few servers have so many connections at a time. `errand doctor` compares with the most that may be. */
 const USUAL_FILES = 10_000;
 
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const NETWORKS = {
+  process: { ofCode: 'ERRAND_PROCESS_NETWORK', ofOther: 'ERRAND_JAIL_NETWORK' },
+  jail: { ofCode: 'ERRAND_JAIL_NETWORK', ofOther: 'ERRAND_PROCESS_NETWORK' },
+} as const;
+
 export async function warnAtStart(
   config: Config,
   log: Log,
@@ -24,12 +30,8 @@ export async function warnAtStart(
   const limit = openFilesLimit('self');
   const tooFew = whyTooFewFiles(limit, config.maxConnections);
   if (tooFew !== null && (limit ?? 0) < USUAL_FILES) log.warn({}, tooFew);
-  if (config.publicUrl !== null && new URL(config.publicUrl).pathname !== '/') {
-    log.warn(
-      { public_url: config.publicUrl },
-      'ERRAND_PUBLIC_URL has a path: the API and endpoints work behind a proxy that removes it, the dashboard and the links to its pages do not; give Errand a host name of its own',
-    );
-  }
+  warnOfPublicUrl(config, log, url);
+  warnOfNetworks(config, log);
   const file = dataPaths(config.dataDir).store;
   if (config.databaseUrl !== null && isUnmoved(file)) {
     log.warn(
@@ -37,9 +39,36 @@ export async function warnAtStart(
       'this file is a store that was not moved into the database: what it has is not executed, and not shown. Move it into an empty database with errand store move, or start without ERRAND_DATABASE_URL to go on with it; if it is not needed, remove it',
     );
   }
-  if (config.databaseUrl !== null && config.publicUrl === null) {
+}
+
+/** Warns where addresses that begin with the public URL lead to no page, or not from everywhere. */
+export function warnOfPublicUrl({ publicUrl, databaseUrl, host }: Config, log: Log, url: string): void {
+  if (publicUrl !== null && new URL(publicUrl).pathname !== '/') {
+    log.warn(
+      { public_url: publicUrl },
+      'ERRAND_PUBLIC_URL has a path: the API and endpoints work behind a proxy that removes it, the dashboard and the links to its pages do not; give Errand a host name of its own',
+    );
+  }
+  if (publicUrl === null && ANY_ADDRESS.has(host)) {
+    log.warn(
+      { url },
+      'ERRAND_PUBLIC_URL is not set, and ERRAND_HOST is every address of this machine: endpoints and links that are made here begin with an address that no other machine can call; set ERRAND_PUBLIC_URL to the one that callers use',
+    );
+  } else if (publicUrl === null && databaseUrl !== null) {
     log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
   }
+}
+
+/** Warns of a network that was chosen for the other level of isolation: the code does not have it. */
+export function warnOfNetworks({ isolation, shown }: Config, log: Log): void {
+  const { ofCode, ofOther } = NETWORKS[isolation];
+  const other = shown.find(({ name }) => name === ofOther);
+  if (!other?.isSet) return;
+  const network = shown.find(({ name }) => name === ofCode)?.value;
+  log.warn(
+    { [ofOther]: other.value, [ofCode]: network },
+    `${ofOther} has no effect, since ERRAND_ISOLATION is ${isolation}: what code reaches is set by ${ofCode}`,
+  );
 }
 
 /** Warns of settings in a file `.env` of the folder, as other programs read them, that the environment does not have. */
