@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { request as plainRequest } from 'node:http';
+import { createServer, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +95,7 @@ for (const sample of SAMPLES) {
     let folder: string;
     let proxy: Proxy;
     let cert: string;
+    let secondPort: number;
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'errand-proxy-'));
       const port = await freePort();
@@ -104,8 +105,8 @@ for (const sample of SAMPLES) {
       await writeFile(join(folder, 'cert.pem'), cert);
       await writeFile(join(folder, 'key.pem'), certificate.key);
       // The second server is down: nothing listens there.
-      const down = `127.0.0.1:${await freePort()}`;
-      const servers = [new URL(errand.url).host, down];
+      secondPort = await freePort();
+      const servers = [new URL(errand.url).host, `127.0.0.1:${secondPort}`];
       const conf = await readFile(join(ROOT, sample.file), 'utf8');
       const args = await sample.write(conf, { folder, port, other: await freePort(), servers });
       proxy = start(sample.program as string, args, folder, port);
@@ -188,6 +189,31 @@ for (const sample of SAMPLES) {
       await errand.settled();
       const events = await errand.client.get(`/v1/workflows/${workflow.id}/runs?limit=100`);
       assert.equal(events.data.length, 40);
+    });
+
+    test('a server that has died fails one request at most', async () => {
+      let answered = 0;
+      const second = createServer((_request, answer) => {
+        answered++;
+        answer.writeHead(200).end();
+      });
+      await once(second.listen(secondPort, '127.0.0.1'), 'listening');
+      await until('the second server is asked, too', async () => {
+        await call('GET', '/readyz');
+        return answered > 1;
+      });
+      const closed = once(second, 'close');
+      second.close();
+      second.closeAllConnections();
+      await closed;
+      const workflow = await errand.workflow('export default () => 1');
+      const { pathname } = new URL(workflow.triggers[0].endpoint_url);
+      let failed = 0;
+      for (let i = 0; i < 20; i++) if ((await call('POST', pathname, Buffer.from('{}'))).status !== 200) failed++;
+      assert.ok(failed <= 1, `${failed} requests have failed`);
+      await errand.settled();
+      const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs?limit=100`);
+      assert.equal(data.length, 20 - failed);
     });
 
     test('a body that is too large is refused by the server, with its limit', async () => {
