@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './app/client.ts';
 import { router } from './app/router.tsx';
+import { keepFocus } from './parts/focus.ts';
 import './style/all.css';
 
 const theme = createTheme({
@@ -17,6 +18,8 @@ const theme = createTheme({
     Tooltip: { defaultProps: { transitionProps: { duration: 0 }, openDelay: 300 } },
   },
 });
+
+keepFocus();
 
 const root = document.getElementById('root');
 if (root) {

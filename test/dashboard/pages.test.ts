@@ -215,7 +215,7 @@ test('a raw event shows what no eye sees, and is copied as it came', { skip }, a
     const padding = await raw.evaluate('(one) => getComputedStyle(one).paddingLeft');
     assert.notEqual(padding, '0px');
     await visit.inspect('a raw event');
-    await page.getByRole('button', { name: 'Copy', exact: true }).last().click();
+    await page.getByRole('button', { name: 'Copy: Original event' }).click();
     const copied = async () => String(await page.evaluate('navigator.clipboard.readText()'));
     await until('it is copied as it came', async () => (await copied()).includes('{"said":"a\u202eb"}'));
   });

@@ -117,7 +117,7 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
             {good === null ? (
               <span className="soft">{words.noneBefore}</span>
             ) : (
-              <Link to="/runs/$runId" params={{ runId: good.run_id }}>
+              <Link to="/runs/$runId" params={{ runId: good.run_id }} aria-label={`${words.lastGood}: ${words.itsRun}`}>
                 {words.itsRun}
               </Link>
             )}
@@ -139,7 +139,11 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
                 {bad.run_id && (
                   <>
                     {' · '}
-                    <Link to="/runs/$runId" params={{ runId: bad.run_id }}>
+                    <Link
+                      to="/runs/$runId"
+                      params={{ runId: bad.run_id }}
+                      aria-label={`${words.firstBad}: ${words.itsRun}`}
+                    >
                       {words.itsRun}
                     </Link>
                   </>

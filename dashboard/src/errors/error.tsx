@@ -115,7 +115,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
             <div className="card-head">
               <h2>{T.error.stack}</h2>
               <span className="grow" />
-              <CopyButton text={`${fault.code}: ${fault.msg}\n${fault.stack}`} />
+              <CopyButton text={`${fault.code}: ${fault.msg}\n${fault.stack}`} of={T.error.stack} />
             </div>
             <Stack
               fault={fault}
@@ -229,7 +229,7 @@ function EventCard({ event, workflowId }: { event: EventText; workflowId: string
           </div>
         )}
         {curl !== null && <CopyButton text={curl} label={T.error.curl} hint={T.error.curlHint} />}
-        <CopyButton text={event.text} />
+        <CopyButton text={event.text} of={T.error.event} />
       </div>
       {event.isBinary && <p className="card-body soft">{T.error.binary}</p>}
       {!isRaw && parsed !== undefined ? (

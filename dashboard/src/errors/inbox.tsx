@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useRef, useState } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -113,10 +113,12 @@ function Groups({ all, more }: GroupsProps) {
   const meant = selected.length > 0 ? selected : here ? [here] : [];
   const [assigned, assign] = useState<readonly ListedErrorGroup[]>([]);
   const [replayed, replay] = useState<ListedErrorGroup | null>(null);
+  const [steps, setSteps] = useState(0);
   const step = (by: number): void => {
-    // Enter opens the row from now on, and no longer presses what was used before.
+    // The row takes the focus: Enter opens it from now on, and no longer presses what was used before.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     move(by);
+    setSteps(steps + 1);
   };
   useKeys({
     j: () => step(1),
@@ -187,6 +189,7 @@ function Groups({ all, more }: GroupsProps) {
             <Row
               group={group}
               isAt={index === at}
+              steps={steps}
               where={names(group.emitter_id)}
               isSelected={ids.includes(group.id)}
               open={() => open(group.id, index)}
@@ -207,6 +210,8 @@ function isBack({ state, reopened }: ListedErrorGroup): boolean {
 interface RowProps {
   readonly group: ListedErrorGroup;
   readonly isAt: boolean;
+  /** Another number: keys have gone to the row. */
+  readonly steps: number;
   readonly where: string;
   readonly isSelected: boolean;
   readonly open: () => void;
@@ -214,16 +219,30 @@ interface RowProps {
   readonly toggle: (() => void) | null;
 }
 
-function Row({ group, isAt, where, isSelected, open, toggle }: RowProps) {
+function Row({ group, isAt, steps, where, isSelected, open, toggle }: RowProps) {
   const { fingerprint, state, count, assignee, hours = [] } = group;
   const classes = ['group-row', isAt && 'is-at', isSelected && 'is-selected', toggle && 'has-select'];
+  const name = group.rule ?? fingerprint.code;
+  const link = useRef<HTMLAnchorElement>(null);
+  // What keys go to is read, and Tab goes on from there. What has the focus elsewhere keeps it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: also when it was there before
+  useLayoutEffect(() => {
+    if (isAt && document.activeElement === document.body) link.current?.focus({ preventScroll: true });
+  }, [isAt, steps]);
   return (
     <div className={classes.filter(Boolean).join(' ')} aria-current={isAt || undefined}>
-      {toggle && <SelectRow name={group.rule ?? fingerprint.code} isSelected={isSelected} toggle={toggle} />}
+      {toggle && <SelectRow name={T.errors.select(name, where)} isSelected={isSelected} toggle={toggle} />}
       <div className="main-cell cut">
         <div className="group-title">
-          <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut" onClick={open}>
-            <Foreign>{group.rule ?? fingerprint.code}</Foreign>
+          <Link
+            ref={link}
+            to="/errors/$groupId"
+            params={{ groupId: group.id }}
+            className="cut"
+            aria-label={`${name}, ${where}`}
+            onClick={open}
+          >
+            <Foreign>{name}</Foreign>
           </Link>
           {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}
           {hasEnd(group) && (

@@ -5,7 +5,6 @@ import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import type { GroupChange } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { focusHeading } from '../parts/focus.ts';
 import { Icon } from '../parts/icon.tsx';
 import { toast } from '../parts/toast.tsx';
 import type { GroupActs } from './acts.ts';
@@ -21,7 +20,7 @@ interface SelectedRowProps {
 export function SelectRow({ name, isSelected, toggle }: SelectedRowProps) {
   return (
     <label className="select-cell">
-      <input type="checkbox" aria-label={T.errors.select(name)} checked={isSelected} onChange={toggle} />
+      <input type="checkbox" aria-label={name} checked={isSelected} onChange={toggle} />
     </label>
   );
 }
@@ -101,7 +100,6 @@ function Acts({ selected, clear, assign, acts }: ActsProps) {
   const change = async (groups: readonly ListedErrorGroup[], wanted: GroupChange, said: string): Promise<void> => {
     await acts.changeAll(groups, wanted, said);
     clear();
-    focusHeading();
   };
   const unresolved = selected.filter(({ state }) => state !== 'resolved');
   const closed = selected.filter(({ state }) => state !== 'open');

@@ -96,7 +96,7 @@ function Acts({ channel, told, isTold }: Omit<RowProps, 'mayWrite'> & { isTold: 
     updateMe({ channels: isTold ? (told ?? []).filter((one) => one !== id) : [...(told ?? []), id] });
   return (
     <div className="buttons">
-      <ActButton size="compact-sm" variant="default" act={test}>
+      <ActButton size="compact-sm" variant="default" aria-label={T.channels.testOf(name)} act={test}>
         {T.channels.test}
       </ActButton>
       <Menu position="bottom-end">

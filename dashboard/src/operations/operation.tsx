@@ -12,9 +12,9 @@ import { Card, Fact } from '../parts/card.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, At } from '../parts/time.tsx';
-import { Numbers, Progress } from './progress.tsx';
+import { inWords, Numbers, Progress } from './progress.tsx';
 import { Results } from './results.tsx';
-import { GroupName, OperationTitle, useGroupOf } from './title.tsx';
+import { GroupName, OperationTitle, useGroupOf, useTitleText } from './title.tsx';
 
 export function OperationPage() {
   const { operationId } = useParams({ from: '/shell/operations/$operationId' });
@@ -36,17 +36,20 @@ function Whole({ operation }: { operation: Operation }) {
       <BackTo list="/operations">{T.operations.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <Heading isRecord text={T.operations.title}>
+          <Heading isRecord text={useTitleText(operation)}>
             <OperationTitle operation={operation} /> <Badge state={state} />
           </Heading>
-          {reason && <p className={state === 'paused' ? 'warn' : 'soft'}>{reason}</p>}
+          <div role="status">{reason && <p className={state === 'paused' ? 'warn' : 'soft'}>{reason}</p>}</div>
         </div>
         {mayWrite && <Acts operation={operation} />}
       </div>
       <div className="columns">
         <div className="stack-16">
           <Card title={T.operations.progress}>
-            <div className="card-body stack-16" aria-live="polite">
+            <div className="card-body stack-16">
+              <p className="hidden-visually" role="status">
+                {inWords(operation)}
+              </p>
               <Progress operation={operation} />
               <Numbers operation={operation} />
             </div>

@@ -64,6 +64,13 @@ export function Progress({ operation }: { operation: Operation }) {
   );
 }
 
+/** What a screen reader is to say when an operation pauses, goes on or ends: not each number as it grows. */
+export function inWords(operation: Operation): string {
+  const { state } = operation;
+  const parts = state === 'running' ? [] : partsOf(operation);
+  return [T.states[state] ?? state, ...parts.map(({ name, count }) => `${name}: ${count.toLocaleString()}`)].join('. ');
+}
+
 /** The same in numbers. */
 export function Numbers({ operation }: { operation: Operation }) {
   const { total } = operation;

@@ -32,6 +32,17 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
   );
 }
 
+/** Returns the same as a text, for the browser's title. */
+export function useTitleText({ replay, webhook_id: webhookId }: Operation): string {
+  const names = useNames();
+  const { titles } = T.operations;
+  const { data: group } = useQuery({ ...groupQuery(replay?.group_id ?? ''), enabled: false });
+  if (replay === null) return `${titles.resend} ${names(webhookId ?? '')}`;
+  if (replay.group_id !== null) return `${titles.group} ${group?.rule ?? group?.fingerprint.code ?? replay.group_id}`;
+  const emitterId = replay.workflow_id ?? replay.source_id;
+  return emitterId === null ? titles.ids : `${titles.workflow} ${names(emitterId)}`;
+}
+
 /** Reads the group of errors that an operation replays. */
 export function useGroupOf(operation: Operation | undefined) {
   const id = operation?.replay?.group_id ?? null;

@@ -1,5 +1,5 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { toastError } from './toast.tsx';
 
 interface ActButtonProps extends ButtonProps {
@@ -11,9 +11,7 @@ interface ActButtonProps extends ButtonProps {
 
 /** A button that shows that what it started is under way, and cannot be pressed again meanwhile. */
 export function ActButton({ act, children, ...look }: ActButtonProps) {
-  const button = useRef<HTMLButtonElement>(null);
   const [isBusy, setBusy] = useState(false);
-  const wasBusy = useRef(false);
   const start = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -23,13 +21,8 @@ export function ActButton({ act, children, ...look }: ActButtonProps) {
     }
     setBusy(false);
   };
-  useEffect(() => {
-    // A button that cannot be pressed loses the focus: a person at the keyboard would begin at the top of the page.
-    if (wasBusy.current && !isBusy && document.activeElement === document.body) button.current?.focus();
-    wasBusy.current = isBusy;
-  }, [isBusy]);
   return (
-    <Button {...look} ref={button} loading={isBusy} aria-busy={isBusy} onClick={() => void start()}>
+    <Button {...look} loading={isBusy} aria-busy={isBusy} onClick={() => void start()}>
       {children}
     </Button>
   );

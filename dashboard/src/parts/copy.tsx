@@ -6,8 +6,16 @@ import { toastError } from './toast.tsx';
 
 const SHOWN_MS = 1500;
 
-/** `text`: what is copied, or what makes it. */
-export function CopyButton({ text, label, hint }: { text: string | (() => string); label?: string; hint?: string }) {
+interface CopyButtonProps {
+  /** What is copied, or what makes it. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+  readonly hint?: string;
+  /** What it copies, where there are several without a label. */
+  readonly of?: string;
+}
+
+export function CopyButton({ text, label, hint, of }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     try {
@@ -22,7 +30,13 @@ export function CopyButton({ text, label, hint }: { text: string | (() => string
   const icon = <Icon name={isCopied ? 'check' : 'copy'} size={15} />;
   return (
     <Tooltip label={hint ?? said} disabled={hint === undefined && label !== undefined}>
-      <Button size="compact-sm" variant="default" onClick={copy} leftSection={label && icon} aria-label={said}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={copy}
+        leftSection={label && icon}
+        aria-label={of && !isCopied ? `${said}: ${of}` : said}
+      >
         {label ? said : icon}
       </Button>
     </Tooltip>

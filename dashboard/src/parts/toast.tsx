@@ -1,7 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
-import { focusHeading } from './focus.ts';
 
 export interface Toast {
   readonly id: number;
@@ -68,7 +67,6 @@ export function Toasts() {
               onClick={() => {
                 action.run();
                 close(id);
-                focusHeading();
               }}
             >
               {action.label}

@@ -70,7 +70,7 @@ function TriggerRow({ trigger, workflow, canWrite }: TriggersProps & { trigger: 
         {trigger.auth?.type === 'bearer' && <div className="soft">{T.triggers.bearer}</div>}
       </div>
       <div className="buttons">
-        {url && <CopyButton text={url} />}
+        {url && <CopyButton text={url} of={url} />}
         {canWrite && CHANGEABLE.includes(type) && (
           <Button
             size="compact-xs"
