@@ -69,7 +69,7 @@ export async function setWebhookActive(id: string, active: boolean): Promise<voi
 
 export async function updateWebhook(
   id: string,
-  change: { url: string; name: string | null; description: string | null },
+  change: { url?: string; name?: string | null; description?: string | null },
 ): Promise<void> {
   await changes.updateWebhook({ id, ...change });
 }

@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Channel } from '../../../src/client/client.ts';
+import { changedOf } from '../api/changed.ts';
 import { CHANNEL_KINDS, createChannel, updateChannel } from '../api/channels.ts';
 import { meQuery, updateMe } from '../api/me.ts';
 import { T } from '../english.ts';
@@ -17,6 +18,7 @@ type Kind = Channel['kind'];
 export function EditChannel({ channel, close }: { channel: Channel; close: () => void }) {
   const { id, kind, config } = channel;
   const client = useQueryClient();
+  const [before] = useState({ name: channel.name });
   const [name, setName] = useState(channel.name);
   const field = mainField(kind);
   const isSecret = field !== 'to';
@@ -29,7 +31,10 @@ export function EditChannel({ channel, close }: { channel: Channel; close: () =>
         ? { template: template === '' ? null : template }
         : {}),
     };
-    await updateChannel(id, { name, ...(Object.keys(changed).length === 0 ? {} : { config: changed }) });
+    await updateChannel(id, {
+      ...changedOf({ name }, before),
+      ...(Object.keys(changed).length === 0 ? {} : { config: changed }),
+    });
     await client.invalidateQueries({ queryKey: ['channels'] });
     toast(T.channels.saved);
   };

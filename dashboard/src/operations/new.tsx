@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { ReplayDryRun } from '../../../src/client/client.ts';
 import { groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -63,6 +63,9 @@ export function NewReplays() {
   return <Form key={Object.values(of).join()} of={of} />;
 }
 
+/** What was typed when the session ended, by what is replayed: it is there again behind the sign-in. */
+const kept = new Map<string, Wanted>();
+
 type Of = Pick<Replays, 'group_id' | 'workflow_id' | 'source_id'>;
 
 /** Leads back to what the errors are of. */
@@ -93,7 +96,17 @@ function BackToErrors({ of }: { of: Of }) {
 
 function Form({ of }: { of: Of }) {
   const navigate = useNavigate();
-  const [wanted, setWanted] = useState(FIRST);
+  const key = Object.values(of).join();
+  const [wanted, setWanted] = useState(() => kept.get(key) ?? FIRST);
+  const last = useRef(wanted);
+  last.current = wanted;
+  useEffect(() => {
+    kept.delete(key);
+    return () => {
+      if (window.location.pathname === '/sign-in') kept.set(key, last.current);
+    };
+  }, [key]);
+
   const [isBusy, setBusy] = useState(false);
   const { code, step, within, canary, rate, stop, fromFailed, ordered, again } = wanted;
   const replays: Replays = {

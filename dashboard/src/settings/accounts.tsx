@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account } from '../../../src/client/client.ts';
+import { changedOf } from '../api/changed.ts';
 import { accountsQuery, createAccount, deleteAccount, renewAccount, updateAccount } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { eventFault } from '../errors/event-text.ts';
@@ -164,6 +165,7 @@ function oauthIn(text: string): { oauth?: Parameters<typeof createAccount>[0]['o
 /** What is sealed is never shown: fields that are left out stay. */
 function EditAccount({ account, close }: { account: Account; close: () => void }) {
   const client = useQueryClient();
+  const [before] = useState({ name: account.name });
   const [name, setName] = useState(account.name);
   const [fields, setFields] = useState('');
   const [oauth, setOauth] = useState('');
@@ -171,7 +173,7 @@ function EditAccount({ account, close }: { account: Account; close: () => void }
   const oauthFault = optionalFault(oauth);
   const save = async (): Promise<void> => {
     const given = fields.trim() === '' ? {} : { fields: JSON.parse(fields) as Fields };
-    await updateAccount(account.id, { name: name.trim(), ...given, ...oauthIn(oauth) });
+    await updateAccount(account.id, { ...changedOf({ name: name.trim() }, before), ...given, ...oauthIn(oauth) });
     await client.invalidateQueries({ queryKey: ['accounts'] });
     toast(words.saved);
   };

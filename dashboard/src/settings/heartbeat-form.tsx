@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Heartbeat } from '../../../src/client/client.ts';
+import { changedOf } from '../api/changed.ts';
 import { createHeartbeat, updateHeartbeat } from '../api/heartbeats.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -14,6 +15,7 @@ const KINDS = ['interval', 'cron'] as const;
 /** Makes a heartbeat, or changes one. */
 export function HeartbeatForm({ of, close }: { of?: Heartbeat; close: () => void }) {
   const client = useQueryClient();
+  const [before] = useState(of);
   const [name, setName] = useState(of?.name ?? '');
   const [kind, setKind] = useState<(typeof KINDS)[number]>(of?.cron === undefined ? 'interval' : 'cron');
   const [seconds, setSeconds] = useState<number | null>(of?.interval_seconds ?? 3600);
@@ -22,12 +24,12 @@ export function HeartbeatForm({ of, close }: { of?: Heartbeat; close: () => void
   const [grace, setGrace] = useState<number | null>(of?.grace_seconds ?? 300);
   const title = of ? words.edit : words.create;
   const save = async (): Promise<void> => {
-    const input = {
-      name: name.trim(),
-      ...(kind === 'cron' ? { cron, timezone: zone } : { interval_seconds: seconds ?? 0 }),
-      ...(grace === null ? {} : { grace_seconds: grace }),
-    };
-    await (of ? updateHeartbeat(of.id, input) : createHeartbeat(input));
+    const when = kind === 'cron' ? { cron, timezone: zone } : { interval_seconds: seconds ?? 0 };
+    const others = { name: name.trim(), ...(grace === null ? {} : { grace_seconds: grace }) };
+    if (before) {
+      const isOther = Object.keys(changedOf(when, { ...before })).length > 0;
+      await updateHeartbeat(before.id, { ...(isOther ? when : {}), ...changedOf(others, { ...before }) });
+    } else await createHeartbeat({ ...when, ...others });
     if (of) await client.invalidateQueries({ queryKey: ['heartbeat', of.id] });
     await client.invalidateQueries({ queryKey: ['heartbeats'] });
   };

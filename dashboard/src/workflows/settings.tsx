@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Settings } from '../../../src/client/client.ts';
+import { changedOf } from '../api/changed.ts';
 import type { Workflow } from '../api/types.ts';
 import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
@@ -74,9 +75,12 @@ function factsOf(settings: Settings): (readonly [string, string])[] {
 }
 
 /** What is left empty is not limited, or as by default. Parts that have no field here stay as they are. */
-function Change({ workflow: { id, name: before, settings }, close }: { workflow: Workflow; close: () => void }) {
+function Change({ workflow, close }: { workflow: Workflow; close: () => void }) {
   const client = useQueryClient();
-  const [name, setName] = useState(before);
+  // As it was when the form opened: it is read again meanwhile.
+  const [before] = useState(workflow);
+  const { id, settings } = before;
+  const [name, setName] = useState(before.name);
   const [numbers, setNumbers] = useState({
     timeout: perOne(settings.timeout_ms, SECOND_MS),
     memory: settings.memory_mb as number | null,
@@ -101,10 +105,10 @@ function Change({ workflow: { id, name: before, settings }, close }: { workflow:
       watch: watchOf(watch),
       notify,
     };
-    const isOther = ([of, value]: [string, unknown]): boolean =>
-      JSON.stringify(value) !== JSON.stringify(settings[of as keyof Settings] ?? null);
-    // What another person has changed meanwhile stays.
-    const change = { name: name.trim(), settings: Object.fromEntries(Object.entries(changed).filter(isOther)) };
+    const change = {
+      ...changedOf({ name: name.trim() }, { ...before }),
+      settings: changedOf(changed, { ...settings }),
+    };
     client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, change));
     void client.invalidateQueries({ queryKey: ['workflows'] });
     toast(words.saved);
