@@ -196,7 +196,7 @@ test('a new error asks for the first page alone, and stands before the others', 
     await visit.signIn();
     await visit.open('/errors');
     await page.getByText('Live', { exact: true }).waitFor();
-    const row = (code: string) => page.getByRole('link', { name: code, exact: true });
+    const row = (code: string) => page.getByRole('link', { name: `${code}, ` });
     const toEnd = (): Promise<unknown> => page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
     await until('the last one', async () => {
       await toEnd();

@@ -99,7 +99,7 @@ test('the inbox is limited to a period, and takes no choice from its address tha
   await until('the group', async () => (await errand.client.get('/v1/error_groups')).data.length === 1);
   await visiting(errand, async (visit) => {
     const { page } = visit;
-    const group = page.getByRole('main').getByRole('link', { name: 'Error', exact: true });
+    const group = page.getByRole('main').getByRole('link', { name: 'Error, Orders', exact: true });
     const seen = page.getByRole('combobox', { name: 'Seen last' });
     await visit.signIn();
     // Two days from now, what failed today was not seen within the last 24 hours.
