@@ -100,7 +100,7 @@ function Change({ workflow, close }: { workflow: Workflow; close: () => void }) 
       ...(memory === null ? {} : { memory_mb: memory }),
       ...(concurrency === null ? {} : { concurrency }),
       ...(queue === null ? {} : { queue_limit: queue }),
-      throttle: limit === null || interval === null ? null : { limit, interval_ms: times(interval, SECOND_MS) },
+      throttle: limit === null || interval === null ? null : { limit, interval_ms: Math.round(interval * SECOND_MS) },
       retry: attempts === null ? null : { ...settings.retry, attempts },
       watch: watchOf(watch),
       notify,
