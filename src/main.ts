@@ -1,8 +1,10 @@
 // The server's process: settings, ports of the real world, signals.
 
 import './server/thread-pool.ts';
+import { SECOND_MS } from './domain/limits.ts';
 import { VERSION } from './domain/version.ts';
 import { endWithParent } from './ends-with-parent.ts';
+import type { Log } from './ports.ts';
 import type { IsolationSettings } from './runner/isolation/isolation.ts';
 import { isolationOf } from './server/code-isolation.ts';
 import { type Config, readConfig } from './server/config.ts';
@@ -79,6 +81,19 @@ function describeKey({ first }: Service, { apiKey }: Config): string {
   return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
 }
 
+function end(service: Service, log: Log, withinMs: number): void {
+  service.drain();
+  setTimeout(() => {
+    service.stop(Math.min(STOP_GRACE_MS, withinMs / 3), withinMs).then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, 'could not stop in order');
+        process.exit(1);
+      },
+    );
+  }, DRAIN_MS);
+}
+
 async function main(): Promise<void> {
   // Whatever we write is for our user alone, also where the data dir was there before and is open to others.
   process.umask(0o077);
@@ -100,17 +115,11 @@ async function main(): Promise<void> {
     if (askedAtMs !== null && nowMs - askedAtMs > ONE_SIGNAL_MS) process.exit(1);
     if (askedAtMs !== null) return;
     askedAtMs = nowMs;
-    log.info({ signal }, 'stopping');
-    service.drain();
-    setTimeout(() => {
-      service.stop(STOP_GRACE_MS, STOP_WITHIN_MS).then(
-        () => process.exit(0),
-        (error) => {
-          log.error({ err: error }, 'could not stop in order');
-          process.exit(1);
-        },
-      );
-    }, DRAIN_MS);
+    // A person at a terminal waits for no load balancer.
+    const delayMs = signal === 'SIGTERM' ? config.stopDelayS * SECOND_MS : 0;
+    log.info({ signal, delay_ms: delayMs }, 'stopping');
+    service.drain(true);
+    setTimeout(() => end(service, log, STOP_WITHIN_MS - delayMs), delayMs);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -83,7 +83,8 @@ export interface HttpDeps {
   readonly isApi: boolean;
   /** False: code cannot be bundled at present, so nothing can be deployed. */
   readonly canBundle: () => boolean;
-  /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
+  /** `leaving` from the first SIGTERM on: not ready. `draining` when it accepts no more: all but health answers 503 with Retry-After. */
+  readonly leaving: () => boolean;
   readonly draining: () => boolean;
 }
 

@@ -27,6 +27,7 @@ import {
 } from './settings/readers.ts';
 import { ROLES, type Role, readRoles } from './settings/roles.ts';
 import { shownSettings } from './settings/shown.ts';
+import { contradictionIn } from './settings/together.ts';
 import { readTracing, TRACING_SETTINGS } from './settings/tracing.ts';
 
 export interface Config {
@@ -51,6 +52,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
+  /** In which a process that is told to stop still accepts, while it says that it is not ready. */
+  readonly stopDelayS: number;
   readonly metricsHost: string;
   /** Null: metrics have no separate address. */
   readonly metricsPort: number | null;
@@ -84,6 +87,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** What is left of 30 s is for what is under way. */
+const MAX_STOP_DELAY_S = 10;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 export const SETTINGS: readonly Setting[] = [
@@ -155,6 +160,13 @@ export const SETTINGS: readonly Setting[] = [
     about:
       'The same from one address that is not this machine; more where a proxy on another one stands for all callers',
     read: readInteger(1, 1_000_000),
+  },
+  {
+    name: 'ERRAND_STOP_DELAY_SECONDS',
+    fallback: '0',
+    about:
+      'How long a process that gets SIGTERM goes on accepting, while /readyz says 503: until no load balancer sends to it',
+    read: readInteger(0, MAX_STOP_DELAY_S),
   },
   { name: 'ERRAND_METRICS_HOST', fallback: '127.0.0.1', about: 'Address of ERRAND_METRICS_PORT', read: readHost },
   {
@@ -275,6 +287,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
     maxConnections: of('ERRAND_MAX_CONNECTIONS'),
     maxConnectionsPerAddress: of('ERRAND_MAX_CONNECTIONS_PER_ADDRESS'),
+    stopDelayS: of('ERRAND_STOP_DELAY_SECONDS'),
     metricsHost: of('ERRAND_METRICS_HOST'),
     metricsPort: of('ERRAND_METRICS_PORT'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
@@ -292,27 +305,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     tracing: readTracing(env, (setting) => readSetting(setting, env[setting.name])),
     shown: shownSettings([...SETTINGS, ...TRACING_SETTINGS.map(withoutReading)], env),
   };
-  checkTogether(config);
+  const contradiction = contradictionIn(config);
+  if (contradiction !== null) throw new ConfigError(contradiction);
   return config;
 }
 
 /** Returns the setting as it was given: without an endpoint of traces, what is wrong with it does no harm. */
 const withoutReading = ({ read: _, ...setting }: (typeof TRACING_SETTINGS)[number]) => setting;
-
-function checkTogether(config: Config): void {
-  if (config.databaseUrl === null && config.roles.size < ROLES.length) {
-    throw new ConfigError(
-      'ERRAND_ROLES: with SQLite one process does everything: leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL',
-    );
-  }
-  const { endpointHosts, publicUrl, host } = config;
-  const ofApi = (publicUrl === null ? host : new URL(publicUrl).hostname).toLowerCase().replace(/\.$/, '');
-  if (endpointHosts !== null && ofApi.endsWith(endpointHosts.suffix)) {
-    throw new ConfigError(
-      `ERRAND_ENDPOINT_URL: ${ofApi}, where the API is, would be an endpoint: choose other names, such as https://*.hooks${endpointHosts.suffix}`,
-    );
-  }
-}
 
 /** Returns how many owners a store may have; null: any number. */
 export function maxOwnersOf({ isolation, ownersWithoutJail }: Config): number | null {

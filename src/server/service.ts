@@ -87,8 +87,8 @@ export interface Service {
   readonly first: FirstOwner;
   /** Signs in to the dashboard, once; null: there is no dashboard here, or no key to sign in with. */
   readonly signInUrl: string | null;
-  /** Begins the end: from now on every request but health is answered with 503 and `connection: close`. */
-  drain(): void;
+  /** Begins the end: from now on not ready, and every request but health is answered with 503 and `connection: close`, unless it still `accepts`. */
+  drain(accepts?: boolean): void;
   /**
    * Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. `withinMs`:
    * resolves by then though a part still waits, as for a database that does not answer: the process must end.
@@ -229,7 +229,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { clock } = store;
   const ids = createIds(clock, random);
   let [url, metricsUrl]: [string, string | null] = ['', null];
-  let isDraining = false;
+  let [isLeaving, isDraining] = [false, false];
   const urls = createUrls(config, () => url);
   let parts: Parts;
   try {
@@ -249,7 +249,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     installation: { settings: config.shown, checkTarget: createTargetCheck(config, () => listensAt) },
     ...{ signInLinks, dashboard, isApi, maxBodyBytes, lineageIn: parts.lineageIn },
     canBundle: () => bundling.problem() === null,
-    ...{ draining: () => isDraining, storageFailed: (error: Error) => outage.failed(error, 'requests') },
+    ...{ leaving: () => isLeaving, draining: () => isDraining },
+    ...{ storageFailed: (error: Error) => outage.failed(error, 'requests') },
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
 
@@ -276,7 +277,9 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const runningFile = dataPaths(config.dataDir).running;
   if (isApi) await writeRunning(runningFile, running);
 
-  const drain = (): void => {
+  const drain = (accepts = false): void => {
+    isLeaving = true;
+    if (accepts) return;
     isDraining = true;
     // Readers are disconnected, and connect again to another node.
     void streams.stop();

@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { freePort } from '../support/port.ts';
+import { spawnErrand } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { until } from '../support/wait.ts';
 import { selfSigned } from '../unit/webhook/certificate.ts';
@@ -38,6 +39,8 @@ interface Proxy {
 
 interface Sample {
   readonly file: string;
+  /** Asks each server whether it is ready. */
+  readonly asksHealth: boolean;
   readonly program: string | undefined;
   /** Writes the configuration into a folder, and returns the program's arguments. */
   write(
@@ -49,6 +52,7 @@ interface Sample {
 const SAMPLES: readonly Sample[] = [
   {
     file: 'deploy/nginx/errand.conf',
+    asksHealth: false,
     program: programOf('nginx'),
     write: async (conf, { folder, port, other, servers }) => {
       const changed = replaceAll(conf, [
@@ -70,6 +74,7 @@ const SAMPLES: readonly Sample[] = [
   },
   {
     file: 'deploy/caddy/Caddyfile',
+    asksHealth: true,
     program: programOf('caddy'),
     write: async (conf, { folder, port, servers }) => {
       const changed = replaceAll(conf, [
@@ -215,6 +220,23 @@ for (const sample of SAMPLES) {
       const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs?limit=100`);
       assert.equal(data.length, 20 - failed);
     });
+
+    if (sample.asksHealth) {
+      test('a server that stops with the delay of the sample fails no request', async () => {
+        const [delay] = /ERRAND_STOP_DELAY_SECONDS=\d+/.exec(await readFile(join(ROOT, sample.file), 'utf8')) ?? [];
+        const [name = '', seconds = ''] = delay?.split('=') ?? [];
+        const env = { ERRAND_PORT: String(secondPort), ERRAND_DATA_DIR: join(folder, 'second'), [name]: seconds };
+        await using second = await spawnErrand(env);
+        // Its description of the interface names its own address.
+        await until('the second server is asked, too', async () =>
+          (await call('GET', '/v1/openapi.json')).text.includes(second.url),
+        );
+        second.child.kill('SIGTERM');
+        while (second.child.exitCode === null) assert.equal((await call('GET', '/docs')).status, 200);
+        assert.equal(second.child.exitCode, 0);
+        for (let i = 0; i < 10; i++) assert.equal((await call('GET', '/docs')).status, 200);
+      });
+    }
 
     test('a body that is too large is refused by the server, with its limit', async () => {
       const workflow = await errand.workflow('export default () => 1');

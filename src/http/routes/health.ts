@@ -14,7 +14,7 @@ const READINESS = Type.Object({
 /** Balancers and monitors add parameters against caches; a check that is refused would take a healthy node away. */
 const ANY_QUERY = 'Any query is taken, and ignored.';
 
-export function addHealthRoutes(app: App, { store, metrics, draining, canBundle }: HttpDeps): void {
+export function addHealthRoutes(app: App, { store, metrics, leaving, canBundle }: HttpDeps): void {
   const healthz = operation({
     id: 'getHealth',
     tag: 'service',
@@ -38,7 +38,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     answer: READINESS,
   });
   app.get('/readyz', { schema: readyz }, async () => {
-    if (draining()) throw new Refusal('unavailable', 'This process is stopping');
+    if (leaving()) throw new Refusal('unavailable', 'This process is stopping');
     // A failed check is an answer here, not an error of this route.
     const isReady = await store.check().catch(() => false);
     if (!isReady) throw new Refusal('unavailable', 'Storage does not answer, takes no writes, or is damaged');

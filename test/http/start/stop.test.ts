@@ -26,8 +26,8 @@ interface Started extends ErrandActions, AsyncDisposable {
   readonly client: Client;
 }
 
-async function start(dataDir: string): Promise<Started> {
-  const errand = await spawnErrand({ ERRAND_DATA_DIR: dataDir, ERRAND_API_KEY: KEY });
+async function start(dataDir: string, more: Record<string, string> = {}): Promise<Started> {
+  const errand = await spawnErrand({ ERRAND_DATA_DIR: dataDir, ERRAND_API_KEY: KEY, ...more });
   const client = createClient(errand.url, KEY);
   return { errand, client, ...createErrandOn(() => client), [Symbol.asyncDispose]: errand[Symbol.asyncDispose] };
 }
@@ -64,6 +64,45 @@ test('what runs at SIGTERM is finished', async () => {
   const { data } = await second.client.get(`/v1/runs/${run.id}`);
   assert.deepEqual([data.state, data.attempt, data.steps[0].return_value], ['succeeded', 1, { n: 1 }]);
   assert.deepEqual(gate.asked, ['/1']);
+});
+
+test('until a load balancer has seen that it stops, everything is accepted and done', async () => {
+  await using folder = await createFolder();
+  await using service = await start(folder.path, { ERRAND_STOP_DELAY_SECONDS: '4' });
+  const workflow = await service.workflow('export default () => 1;');
+  await service.send(workflow, { n: 1 });
+  service.errand.child.kill('SIGTERM');
+  const ready = await until('it is not ready', async () => {
+    const answer = await fetch(`${service.errand.url}/readyz`);
+    return answer.status === 503 && answer;
+  });
+  assert.equal(ready.headers.get('retry-after'), '1');
+  assert.equal((await service.client.request('GET', '/healthz')).status, 200);
+  await service.send(workflow, { n: 2 });
+  await service.runs(workflow.id, 2);
+  const { data: runs } = await service.client.get(`/v1/workflows/${workflow.id}/runs`);
+  assert.deepEqual(
+    runs.map(({ state }: Json) => state),
+    ['succeeded', 'succeeded'],
+  );
+  assert.equal(service.errand.child.exitCode, null);
+  assert.deepEqual(await service.errand.exited, { code: 0, signal: null });
+});
+
+test('a second signal ends the delay, and Ctrl-C knows none', async () => {
+  await using folder = await createFolder();
+  const more = { ERRAND_STOP_DELAY_SECONDS: '10' };
+  await using service = await start(folder.path, more);
+  service.errand.child.kill('SIGTERM');
+  await draining(service);
+  // At once it would be taken for the same one.
+  await setTimeout(1000);
+  service.errand.child.kill('SIGTERM');
+  assert.deepEqual(await service.errand.exited, { code: 1, signal: null });
+  await using again = await start(folder.path, more);
+  again.errand.child.kill('SIGINT');
+  assert.deepEqual(await again.errand.exited, { code: 0, signal: null });
+  assert.match(again.errand.stderr(), /"signal":"SIGINT","delay_ms":0/);
 });
 
 test('a terminal that closes stops the server in order', async () => {

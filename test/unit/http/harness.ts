@@ -140,6 +140,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     maxBodyBytes: 512 * 1024,
     isApi: true,
     canBundle: () => true,
+    leaving: () => false,
     draining: () => false,
     ...others,
   };

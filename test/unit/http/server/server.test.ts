@@ -15,7 +15,7 @@ const IDLE = {
 } as never;
 
 test('a draining server refuses all but health', async (t) => {
-  const { seed, call, accepted, port } = await startServer(t, { draining: () => true });
+  const { seed, call, accepted, port } = await startServer(t, { leaving: () => true, draining: () => true });
   await seed.triggers(trigger(1));
   for (const [method, path] of [
     ['POST', '/e/key1'],
