@@ -1,7 +1,7 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { SIGNED_OUT } from '../api/errand.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { markSignedIn } from '../api/signed-in.ts';
@@ -62,6 +62,11 @@ export function Shell() {
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
   const [isPalette, setPalette] = useState(false);
+  const menu = useRef<HTMLButtonElement>(null);
+  const closeMenu = (): void => {
+    setMenu(false);
+    menu.current?.focus();
+  };
   useEffect(() => setWasLive((before) => before || isLive), [isLive]);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
@@ -77,6 +82,7 @@ export function Shell() {
     '?': () => setHelp(true),
     'g e': () => void navigate({ to: '/errors' }),
     'g o': () => void navigate({ to: '/' }),
+    ...(isMenu && { Escape: closeMenu }),
   });
   useEffect(() => {
     const leave = (): void => {
@@ -107,6 +113,7 @@ export function Shell() {
             <kbd>{T.palette.hint}</kbd>
           </button>
           <button
+            ref={menu}
             type="button"
             className="menu-button"
             aria-label={T.nav.menu}

@@ -122,3 +122,24 @@ test('the row that keys go to has the focus, also when the one before it goes', 
     await focused(row('Second'));
   });
 });
+
+test('Escape closes the menu of a phone, and leaves the focus at its button', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await visit.open('/workflows');
+    const menu = button(page, 'Menu');
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Errors', exact: true });
+    assert.equal(await link.isVisible(), false);
+    await menu.press('Enter');
+    await link.focus();
+    await page.keyboard.press('Escape');
+    await focused(menu);
+    assert.deepEqual([await link.isVisible(), await menu.getAttribute('aria-expanded')], [false, 'false']);
+    // It was for the menu alone: on a page without one open, it goes where it went.
+    await page.keyboard.press('Escape');
+    await focused(menu);
+  });
+});
