@@ -214,8 +214,7 @@ test('a connection that says nothing is closed without an answer', async (t) => 
 });
 
 test('what has arrived when its time is over is answered', async (t) => {
-  // Far more than what a busy machine is late with the second part.
-  const bounds = { ...QUICK, headersMs: 300, requestMs: 400 };
+  const bounds = { ...QUICK, headersMs: 300, requestMs: 400 }; // a busy machine is late with the second part
   const harness = await started(t, { bounds });
   const post = head('POST /e/key1', 'content-length: 4');
   const parts = [
@@ -231,8 +230,7 @@ test('what has arrived when its time is over is answered', async (t) => {
     if (name.includes('second')) assert.equal((await raw.answer()).status, 200, name);
     await setTimeout(bounds.headersMs / 20);
     raw.send(rest);
-    // The server is late to read it, and judges the caller before.
-    standStill(bounds.requestMs);
+    standStill(bounds.requestMs); // the server is late to read it, and judges the caller before
     assert.equal((await raw.answer()).status, 200, name);
   }
   assert.equal(harness.accepted.length, parts.length + 1);
