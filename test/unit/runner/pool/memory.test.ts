@@ -40,8 +40,10 @@ test('an idle process over its limit is ended', { skip }, async (t) => {
   // Not before the run's end has been written out, which is one turn later.
   const later = `setImmediate(() => setImmediate(() => { ${FILL} }))`;
   assert.equal(returned(await run(`export default () => { ${later}; return 1 }`, { memoryMb: 64 })), 1);
-  await until(() => runner.stats().processes === 0);
-  const [died] = logged.filter(({ name }) => name === 'runner.process_died');
+  const deaths = () => logged.filter(({ name }) => name === 'runner.process_died');
+  // It is counted no more a moment before it is told.
+  await until(() => runner.stats().processes === 0 && deaths().length > 0);
+  const [died] = deaths();
   assert.deepEqual([died?.fields.kind, died?.fields.lost], ['memory', 0]);
 });
 
