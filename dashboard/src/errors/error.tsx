@@ -40,34 +40,30 @@ export function ErrorPage() {
   const isOfWorkflow = emitterId.startsWith('p_');
   const workflow = useQuery({ ...workflowQuery(emitterId), enabled: isOfWorkflow });
   const fixture = useQuery(fixtureQuery(errorId));
-  const code = useFailedCode(isOfWorkflow ? emitterId : null, deploymentOf(record.data));
+  const deploymentId: unknown = record.data?.event?.original_context?.deployment_id;
+  const code = useFailedCode(isOfWorkflow ? emitterId : null, typeof deploymentId === 'string' ? deploymentId : null);
   const isFirst = [fixture, ...(isOfWorkflow ? [workflow] : [])].some(
     ({ isPending, errorUpdateCount }) => isPending && errorUpdateCount === 0,
   );
   if (!record.data) return <Unready of={group.data ? record : group} isPage />;
   if (isFirst || code.isComing) return <LoadingPage />;
-  return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
-}
-
-function deploymentOf(record: ErrorRecordWhole | undefined): string | null {
-  const id: unknown = record?.event?.original_context?.deployment_id;
-  return typeof id === 'string' ? id : null;
+  return <Whole key={errorId} record={record.data} code={code} groupId={groupId} emitterId={emitterId} />;
 }
 
 interface WholeProps {
   readonly record: ErrorRecordWhole;
+  readonly code: ReturnType<typeof useFailedCode>;
   readonly groupId: string;
   readonly emitterId: string;
 }
 
-function Whole({ record, groupId, emitterId }: WholeProps) {
+function Whole({ record, code, groupId, emitterId }: WholeProps) {
   const [isReplaying, setReplaying] = useState(false);
   const names = useNames();
   const fixture = useQuery(fixtureQuery(record.id));
   const event = fixture.data ? eventTextOf(fixture.data) : null;
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
-  const deploymentId = deploymentOf(record);
   const mayWrite = useMay('write');
   // Without a run no event was run: it is of a mail, a request or a watch, or was reported.
   const isOfCode = /^(p|dc)_/.test(emitterId) && record.run_id !== null;
@@ -117,11 +113,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
               <span className="grow" />
               <CopyButton text={`${fault.code}: ${fault.msg}\n${fault.stack}`} of={T.error.stack} />
             </div>
-            <Stack
-              fault={fault}
-              workflowId={emitterId.startsWith('p_') ? emitterId : null}
-              deploymentId={deploymentId}
-            />
+            <Stack fault={fault} code={code} />
           </section>
           {event ? (
             <EventCard event={event} workflowId={emitterId.startsWith('p_') ? emitterId : null} />

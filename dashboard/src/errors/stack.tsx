@@ -24,12 +24,6 @@ function stepOf(file: string): string {
   return file.replace(/^.*\//, '').replace(/\.[cm]?[jt]sx?$/, '');
 }
 
-interface StackProps {
-  readonly fault: Fault;
-  readonly workflowId: string | null;
-  readonly deploymentId: string | null;
-}
-
 /**
  * Returns the code of the version that failed, by step, what is to be said of it, and whether there is more to come. Lines of
  * another one would blame the wrong.
@@ -59,9 +53,13 @@ export function useFailedCode(workflowId: string | null, deploymentId: string | 
   return { codeOf, said: T.error.sourceFailed, isComing: false };
 }
 
+interface StackProps {
+  readonly fault: Fault;
+  readonly code: ReturnType<typeof useFailedCode>;
+}
+
 /** The stack, with the lines of code around the frames that belong to the workflow's own steps. */
-export function Stack({ fault, workflowId, deploymentId }: StackProps) {
-  const { codeOf, said } = useFailedCode(workflowId, deploymentId);
+export function Stack({ fault, code: { codeOf, said } }: StackProps) {
   if (fault.stack === '') return <p className="card-body soft">{T.error.noStack}</p>;
   const frames = fault.stack.split('\n');
   const first = frames.findIndex((frame) => codeOf.has(stepOf(placeIn(frame)?.file ?? '')));
