@@ -110,6 +110,9 @@ test('the row that keys go to has the focus, also when the one before it goes', 
     await row('First').waitFor();
     await page.keyboard.press('j');
     await focused(row('First'));
+    // What cuts a long name would cut a line around it.
+    const lines = "['', '::after'].map((part) => getComputedStyle(document.activeElement, part).outlineStyle)";
+    assert.deepEqual(await page.evaluate(lines), ['none', 'solid']);
     await page.keyboard.press('e');
     await focused(row('Second'));
     await page.keyboard.press('Tab');
